@@ -1,0 +1,44 @@
+"""Helpers of *Where to Spend ε*: optimal privacy budgets on hierarchical data.
+
+Data flows one way: census → hierarchy → allocation (uses mechanism) → release (uses mechanism, consistency)
+→ simulation, downstream → plots. `checks` refuses bad input for all of them.
+"""
+
+from . import downstream
+from .allocation import Allocation, cube_root, minimize_budget, minimize_error, uniform
+from .consistency import project_simplex, top_down
+from .hierarchy import Hierarchy, load_state, prior
+from .mechanism import bias, mse, variance
+from .release import release
+from .simulation import expected_error, simulate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Allocation",
+    "Hierarchy",
+    "bias",
+    "cube_root",
+    "downstream",
+    "expected_error",
+    "load_state",
+    "minimize_budget",
+    "minimize_error",
+    "mse",
+    "prior",
+    "project_simplex",
+    "release",
+    "simulate",
+    "top_down",
+    "uniform",
+    "variance",
+]
+
+
+def __getattr__(name: str):
+    """Load `plots`, and Matplotlib with it, only when somebody draws."""
+    if name != "plots":
+        raise AttributeError(f"module 'helpers' has no attribute {name!r}")
+    import importlib
+
+    return importlib.import_module("helpers.plots")

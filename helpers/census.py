@@ -1,0 +1,116 @@
+"""Census counts as tables of leaves: the only file that knows file names, columns and geographic codes.
+
+A 15-digit block code is state (2) + county (3) + tract (6) + block (4); a block's first digit is its block group.
+
+    geoid: code of a block or block group, as text · levels: names out of LEVELS, top first
+
+The counts of three states ship with the package (see data/README.md). A loader for the Bureau's own files only has to
+return the same two columns as `_embedded`: geoid and population.
+"""
+
+import gzip
+import hashlib
+import io
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+
+import pandas as pd
+
+from . import checks
+
+STATES = {  # name: (postal code, FIPS code)
+    "wyoming": ("WY", "56"),
+    "new_mexico": ("NM", "35"),
+    "delaware": ("DE", "10"),
+}
+TREES = ("published", "populated", "geography")
+LEVELS = ("state", "county", "tract", "block group", "block")
+_DIGITS = {"state": slice(0, 2), "county": slice(2, 5), "tract": slice(5, 11), "block group": slice(11, 12), "block": slice(11, 15)}
+
+
+def blocks(state: str) -> pd.DataFrame:
+    """Every 2020 block of a state, empty ones included: columns `geoid` (text) and `population`.
+
+    >>> len(blocks("WY")), int(blocks("WY").population.sum())
+    (53769, 576851)
+    """
+    return _embedded(f"{state_name(state)}_2020_blocks.csv.gz").copy()
+
+
+def leaves(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
+    """The 2020 counts of a state as a table of leaves: a key column for each of `levels`, and `population`.
+
+    `published` keeps blocks with people and knows a node by the codes of `levels` alone: without the county, blocks of
+    different counties that share codes become one, as in the paper. `populated` keeps blocks with people and knows a node
+    by its full code. `geography` keeps all blocks.
+
+    >>> leaves("WY", "populated", ["tract", "block"]).iloc[0].tolist()
+    ['56001962700', '560019627001008', 30]
+    """
+    table = blocks(state)
+    checks.one_of("tree", tree, TREES)
+    levels = check_levels(levels)
+    if tree != "geography":
+        table = table[table.population > 0]
+    return _with_keys(table, tree, levels)
+
+
+def leaves_2010(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
+    """The 2010 counts of a state as a table of block groups, in the form of `leaves` (no level below the block group).
+
+    Groups without people are not listed, so `tree` only decides how a node is known.
+
+    >>> leaves_2010("DE", "published", ["tract", "block group"]).iloc[0].tolist()
+    ['040100', '1', 2637]
+    """
+    table = _embedded(f"{state_name(state)}_2010_blockgroups.csv.gz")
+    return _with_keys(table, checks.one_of("tree", tree, TREES), check_levels(levels))
+
+
+def state_name(state: str) -> str:
+    """The package's name of a state given by name, postal code or FIPS code.
+
+    >>> state_name("New Mexico"), state_name("nm"), state_name("35")
+    ('new_mexico', 'new_mexico', 'new_mexico')
+    """
+    wanted = str(state).strip().lower().replace(" ", "_")
+    for name, (postal, fips) in STATES.items():
+        if wanted in (name, postal.lower(), fips):
+            return name
+    known = ", ".join(f"{name} ({postal}, {fips})" for name, (postal, fips) in STATES.items())
+    raise ValueError(f"state must be one of {known}, got {state!r}")
+
+
+def check_levels(levels: Sequence[str]) -> list[str]:
+    """Return `levels` as a list if it is a chain out of LEVELS, top first.
+
+    >>> check_levels(["block", "state"])
+    Traceback (most recent call last):
+    ValueError: levels must be a chain out of state, county, tract, block group, block, top first, got ['block', 'state']
+    """
+    levels = [levels] if isinstance(levels, str) else list(levels)
+    chain = [level for level in LEVELS if level in levels]
+    if not levels or levels != chain:
+        raise ValueError(f"levels must be a chain out of {', '.join(LEVELS)}, top first, got {levels}")
+    return levels
+
+
+def _with_keys(table: pd.DataFrame, tree: str, levels: Sequence[str]) -> pd.DataFrame:
+    def key(level: str) -> pd.Series:
+        start = _DIGITS[level].start if tree == "published" else 0
+        return table.geoid.str[start : _DIGITS[level].stop]
+
+    return pd.DataFrame({level: key(level) for level in levels} | {"population": table.population})
+
+
+@lru_cache(maxsize=8)
+def _embedded(name: str) -> pd.DataFrame:
+    """Read a file of the package, after comparing its checksum with the recorded one."""
+    folder = files(__package__) / "data"
+    recorded = dict(reversed(line.split()) for line in (folder / "SHA256SUMS").read_text().splitlines())
+    content = (folder / name).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != recorded.get(name):
+        raise ValueError(f"{name} must have the checksum {recorded.get(name)}, got {found}: reinstall the package")
+    return pd.read_csv(io.BytesIO(gzip.decompress(content)), dtype={"geoid": str, "population": "int64"})

@@ -1,0 +1,150 @@
+"""Refuse bad input with a sentence that names the argument, its value and what would be right."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def positive(name: str, value: Any) -> float:
+    """Return `value` as a float if it is a finite number above zero.
+
+    >>> positive("total", 2)
+    2.0
+    >>> positive("total", -1)
+    Traceback (most recent call last):
+    ValueError: total must be a finite number above zero, got -1
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a finite number above zero, got {value!r}")
+    if not np.isfinite(value) or value <= 0:
+        raise ValueError(f"{name} must be a finite number above zero, got {value}")
+    return float(value)
+
+
+def not_negative(name: str, value: Any) -> float:
+    """Return `value` as a float if it is a finite number of zero or more.
+
+    >>> not_negative("total", float("nan"))
+    Traceback (most recent call last):
+    ValueError: total must be finite, got nan
+    """
+    array = counts(name, value)
+    if array.ndim:
+        raise TypeError(f"{name} must be a single number, got an array of shape {array.shape}")
+    return float(array)
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """Return `value` as an int if it is a whole number of at least `least`.
+
+    >>> whole("trials", 1, least=2)
+    Traceback (most recent call last):
+    ValueError: trials must be a whole number of at least 2, got 1
+    """
+    if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value}")
+    return int(value)
+
+
+def numbers(name: str, values: Any) -> np.ndarray:
+    """Return `values` as an array of real, finite numbers; whole numbers stay whole.
+
+    >>> numbers("counts", [1, 2])
+    array([1, 2])
+    >>> numbers("counts", ["a", 2])
+    Traceback (most recent call last):
+    TypeError: counts must be numbers, got 'a'
+    """
+    array = _as_array(name, values)
+    if array.dtype.kind == "f":
+        _refuse_if_any(name, "finite", array, ~np.isfinite(array))
+        return array.astype(np.float64, copy=False)
+    return array.astype(np.int64, copy=False)
+
+
+def counts(name: str, values: Any) -> np.ndarray:
+    """Return `values` as an array of finite numbers that are not negative.
+
+    >>> counts("n", [3, -1])
+    Traceback (most recent call last):
+    ValueError: n must be zero or more, got -1 at index 1
+    """
+    array = numbers(name, values)
+    _refuse_if_any(name, "zero or more", array, array < 0)
+    return array
+
+
+def positives(name: str, values: Any) -> np.ndarray:
+    """Return `values` as an array of finite floats above zero.
+
+    >>> positives("eps", [0.5, 0])
+    Traceback (most recent call last):
+    ValueError: eps must be above zero, got 0.0 at index 1
+    """
+    array = numbers(name, values).astype(np.float64)
+    _refuse_if_any(name, "above zero", array, array <= 0)
+    return array
+
+
+def per_level(name: str, values: Any, levels: Sequence[str]) -> np.ndarray:
+    """Return `values` as floats above zero, one for each of `levels`.
+
+    >>> per_level("weights", [1, 1], ["state", "tract", "block"])
+    Traceback (most recent call last):
+    ValueError: weights must have one entry for each of the 3 levels (state, tract, block), got 2
+    """
+    array = positives(name, values)
+    if array.shape != (len(levels),):
+        got = array.size if array.ndim == 1 else f"an array of shape {array.shape}"
+        raise ValueError(
+            f"{name} must have one entry for each of the {len(levels)} levels ({', '.join(levels)}), got {got}"
+        )
+    return array
+
+
+def one_of(name: str, value: Any, options: Sequence[str]) -> str:
+    """Return `value` if it is one of `options`.
+
+    >>> one_of("tree", "oak", ["published", "populated"])
+    Traceback (most recent call last):
+    ValueError: tree must be one of published, populated, got 'oak'
+    """
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(options)}, got {value!r}")
+    return value
+
+
+def _as_array(name: str, values: Any) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged nesting has no rectangular array
+        raise TypeError(f"{name} must be a plain array of numbers, got {values!r}") from None
+    if array.dtype.kind in "iuf":
+        return array
+    if array.dtype.kind == "O":  # pandas keeps missing values and mixed columns as objects
+        array = np.array([_number(name, v) for v in array.ravel()]).reshape(array.shape)
+        return array if array.dtype.kind in "iuf" else array.astype(np.float64)
+    first = array.ravel()[0] if array.size else values
+    raise TypeError(f"{name} must be numbers, got {first.item() if isinstance(first, np.generic) else first!r}")
+
+
+def _number(name: str, value: Any) -> float | int:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return float("nan")  # refused as not finite, with its index, by `numbers`
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be numbers, got {value!r}")
+    return value
+
+
+def _refuse_if_any(name: str, right: str, array: np.ndarray, wrong: np.ndarray) -> None:
+    if not wrong.any():
+        return
+    index = np.unravel_index(wrong.argmax(), array.shape)
+    where = f" at index {', '.join(map(str, index))}" if index else ""
+    raise ValueError(f"{name} must be {right}, got {array[index]}{where}")

@@ -1,0 +1,316 @@
+"""A tree of counts, stored level by level: the data type that everything else takes.
+
+    levels: names, top first · counts[l]: (n_l,) counts of level l · parents[l]: (n_l,) index of the parent at level l−1
+    family: the children of one parent · run: a stretch of whole families small enough for the processor's cache
+
+Siblings are adjacent and in their parents' order, so a family is a slice and a whole level is one flat array.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from . import census, checks
+
+# Runs of 65,536 nodes: long enough that NumPy's cost per call vanishes, short enough (512 KiB) to stay in the cache.
+RUN_NODES = 1 << 16
+
+
+class Run(NamedTuple):
+    """A stretch of neighbouring families at one level."""
+
+    nodes: slice  # where the run's nodes lie in their level
+    parents: slice | np.ndarray  # where their parents lie in the level above
+    starts: np.ndarray  # (f,) where each family starts within the run
+    sizes: np.ndarray  # (f,) how many nodes each family has
+
+
+class Repeated(NamedTuple):
+    """All levels of a tree, compressed to distinct counts and laid end to end."""
+
+    counts: np.ndarray  # (u,) distinct counts, level after level
+    times: np.ndarray  # (u,) how many nodes have each
+    starts: np.ndarray  # (L,) where each level starts
+    lengths: np.ndarray  # (L,) how many distinct counts each level has
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Counts in a tree where every parent is the sum of its children.
+
+    Build one with `from_frame` (a table of leaves) or `from_counts` (arrays). A node with a count of zero may have no
+    children; any other node above the lowest level has at least one.
+    """
+
+    levels: tuple[str, ...]
+    counts: tuple[np.ndarray, ...]
+    parents: tuple[np.ndarray | None, ...]
+    labels: tuple[np.ndarray, ...] | None = None
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, levels: Sequence[str], count: str = "population") -> "Hierarchy":
+        """Build the tree from a table of leaves: one key column a level, top first, and a column of counts.
+
+        A node is known by its whole path, so two tracts may share a code if their counties differ. Rows with the same
+        path are added up. Nodes come out sorted by path.
+
+        >>> blocks = pd.DataFrame({"tract": [200, 100, 100], "block": [1, 1, 2], "population": [90, 120, 80]})
+        >>> tree = Hierarchy.from_frame(blocks, levels=["tract", "block"])
+        >>> [c.tolist() for c in tree.counts], tree.parents[1].tolist()
+        ([[200, 90], [120, 80, 90]], [0, 0, 1])
+        """
+        levels = _check_frame(frame, levels, count)
+        leaf_counts = _column(frame, count)
+        path = np.zeros(len(frame), dtype=np.int64)  # (rows,) each row's node at the level above
+        counts, parents, labels = [], [], []
+        for level in levels:
+            keys, names = pd.factorize(_keys(frame, level), sort=True)
+            # The pair (parent, key) as one number: sorting it puts siblings together in their parents' order.
+            pair, path = np.unique(path * len(names) + keys, return_inverse=True)
+            parents.append(pair // len(names))
+            labels.append(np.asarray(names)[pair % len(names)])
+            counts.append(_sum_by(path, leaf_counts, len(pair)))
+        return cls(tuple(levels), tuple(counts), (None, *parents[1:]), tuple(labels))
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Sequence[Sequence[float]],
+        parents: Sequence[Sequence[int] | None],
+        levels: Sequence[str] | None = None,
+    ) -> "Hierarchy":
+        """Build the tree from one array of counts a level and, below the top, each node's parent index.
+
+        Nodes are put into their parents' order (those of one parent keep the order given).
+
+        >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+        >>> tree.levels, tree.sizes.tolist()
+        (('level 1', 'level 2'), [1, 2])
+        """
+        arrays, indices = _check_counts(counts, parents)
+        levels = [f"level {i + 1}" for i in range(len(arrays))] if levels is None else list(levels)
+        if len(levels) != len(arrays):
+            raise ValueError(f"levels must name each of the {len(arrays)} levels in counts, got {len(levels)} names")
+        _check_level_names(levels)
+        order = None  # (n,) the old index of each node of the level above, in its new place
+        for level in range(1, len(arrays)):
+            parent = indices[level]
+            if order is not None:
+                parent = np.argsort(order)[parent]
+            order = None if np.all(parent[1:] >= parent[:-1]) else np.argsort(parent, kind="stable")
+            indices[level] = parent if order is None else parent[order]
+            arrays[level] = arrays[level] if order is None else arrays[level][order]
+        _check_sums(levels, arrays, indices)
+        return cls(tuple(levels), tuple(arrays), tuple(indices))
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """(L,) number of nodes at each level."""
+        return np.array([len(c) for c in self.counts])
+
+    @cached_property
+    def runs(self) -> tuple[tuple[Run, ...], ...]:
+        """For each level below the top, its families in cache-sized runs, in order."""
+        return tuple(_runs(p, len(above)) for above, p in zip(self.counts, self.parents[1:], strict=False))
+
+    @cached_property
+    def repeated(self) -> "Repeated":
+        """The distinct counts of each level and how often each occurs: thousands of blocks share a few hundred."""
+        values, times = zip(*map(_distinct, self.counts), strict=True)
+        lengths = np.array([len(v) for v in values])
+        return Repeated(np.concatenate(values), np.concatenate(times), np.cumsum(lengths) - lengths, lengths)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{n:,} {name}" for name, n in zip(self.levels, self.sizes, strict=True))
+        return f"Hierarchy({sizes}; total {self.counts[0].sum():,})"
+
+
+def load_state(state: str, tree: str = "published", levels: Sequence[str] = ("state", "tract", "block")) -> Hierarchy:
+    """The 2020 census counts of a state ("wyoming", "WY" or "56") as a tree, without any network.
+
+    Trees: `published` (the paper's: blocks with people, the county left out of the codes), `populated` (blocks with people)
+    and `geography` (every block). `levels` is any chain out of state, county, tract, block group, block.
+
+    >>> load_state("wyoming")
+    Hierarchy(1 state, 128 tract, 20,975 block; total 576,851)
+    """
+    return Hierarchy.from_frame(census.leaves(state, tree, levels), levels=census.check_levels(levels))
+
+
+def prior(state: str, tree: str = "published", levels: Sequence[str] = ("state", "tract", "block")) -> Hierarchy:
+    """A public stand-in for `load_state`: the state in 2010, for choosing a split before looking at 2020.
+
+    Counts down to the block group are those of 2010. Each group is then spread evenly over k blocks, where k is the average
+    number of blocks a group has: blocks of the 2020 tree over groups of 2010, rounded. (With the tree `geography` that number
+    is public geography; with the other two it is the number of blocks with people.)
+
+    >>> prior("wyoming")
+    Hierarchy(1 state, 100 tract, 21,125 block; total 563,626)
+    """
+    levels = census.check_levels(levels)
+    upper = [level for level in levels if level != "block"]
+    if upper == levels:
+        return Hierarchy.from_frame(census.leaves_2010(state, tree, levels), levels)
+    to_groups = upper if "block group" in upper else [*upper, "block group"]
+    groups = Hierarchy.from_frame(census.leaves_2010(state, tree, to_groups), to_groups)
+    k = max(1, round(load_state(state, tree, levels).sizes[-1] / groups.sizes[-1]))
+    parent = np.arange(groups.sizes[-1]) if "block group" in upper else groups.parents[-1]
+    return Hierarchy.from_counts(
+        [*groups.counts[: len(upper)], np.repeat(groups.counts[-1] / k, k)],
+        [*groups.parents[: len(upper)], np.repeat(parent, k) if upper else None],
+        levels,
+    )
+
+
+def check_hierarchy(value: Any) -> None:
+    """Refuse anything but a `Hierarchy`.
+
+    >>> check_hierarchy([1, 2])
+    Traceback (most recent call last):
+    TypeError: hierarchy must be a Hierarchy (see Hierarchy.from_frame and load_state), got list
+    """
+    if not isinstance(value, Hierarchy):
+        kind = type(value).__name__
+        raise TypeError(f"hierarchy must be a Hierarchy (see Hierarchy.from_frame and load_state), got {kind}")
+
+
+def check_like(name: str, values: Sequence[ArrayLike], hierarchy: Hierarchy) -> list[np.ndarray]:
+    """Return `values` as float arrays if they match the tree: one finite number a node, one array a level.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> check_like("noisy", [[5], [2, 3, 4]], tree)
+    Traceback (most recent call last):
+    ValueError: noisy[1] must have one entry for each of the 2 nodes of level 2, got shape (3,)
+    """
+    check_hierarchy(hierarchy)
+    if len(values) != len(hierarchy.levels):
+        raise ValueError(f"{name} must have one array for each of the {len(hierarchy.levels)} levels, got {len(values)}")
+    arrays = [checks.numbers(f"{name}[{i}]", v).astype(np.float64, copy=False) for i, v in enumerate(values)]
+    for i, (array, level, size) in enumerate(zip(arrays, hierarchy.levels, hierarchy.sizes, strict=True)):
+        if array.shape != (size,):
+            raise ValueError(
+                f"{name}[{i}] must have one entry for each of the {size} nodes of {level}, got shape {array.shape}"
+            )
+    return arrays
+
+
+def _runs(parents: np.ndarray, above: int) -> tuple[Run, ...]:
+    fanout = np.bincount(parents, minlength=above)
+    fertile = np.flatnonzero(fanout)  # a node without people may have no children
+    sizes = fanout[fertile]
+    ends = np.cumsum(sizes)
+    runs, f, families = [], 0, len(fertile)
+    while f < families:
+        start = ends[f] - sizes[f]
+        g = max(f + 1, int(np.searchsorted(ends, start + RUN_NODES, side="right")))
+        childless = fertile[g - 1] - fertile[f] > g - 1 - f
+        owners = fertile[f:g] if childless else slice(int(fertile[f]), int(fertile[g - 1]) + 1)
+        nodes = slice(int(start), int(ends[g - 1]))
+        runs.append(Run(nodes, owners, ends[f:g] - sizes[f:g] - start, sizes[f:g]))
+        f = g
+    return tuple(runs)
+
+
+def _distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    top = counts.max()
+    if counts.dtype.kind == "i" and top < 4 * len(counts) + 1024:  # small whole numbers: counting beats sorting
+        times = np.bincount(counts)
+        values = np.flatnonzero(times)
+        return values.astype(np.float64), times[values].astype(np.float64)
+    values, times = np.unique(counts, return_counts=True)
+    return values.astype(np.float64), times.astype(np.float64)
+
+
+def _sum_by(index: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    """(size,) sums of the values that share an index, in the values' own type (bincount would make floats)."""
+    out = np.zeros(size, dtype=values.dtype)
+    np.add.at(out, index, values)
+    return out
+
+
+def _check_level_names(levels: list[str]) -> None:
+    if not levels:
+        raise ValueError("levels must name at least one level, got none")
+    if len(set(levels)) < len(levels):
+        raise ValueError(f"levels must be distinct, got {levels}")
+
+
+def _check_frame(frame: pd.DataFrame, levels: Sequence[str], count: str) -> list[str]:
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"frame must be a pandas DataFrame with one row a leaf, got {type(frame).__name__}")
+    if isinstance(levels, str):
+        raise TypeError(f"levels must be a list of column names, top first, got the text {levels!r}")
+    levels = list(levels)
+    _check_level_names(levels)
+    for argument, column in [*(("levels", level) for level in levels), ("count", count)]:
+        if column not in frame.columns:
+            raise ValueError(f"{argument} must name columns of the frame ({', '.join(map(str, frame))}), got {column!r}")
+    if count in levels:
+        raise ValueError(f"count must be a column apart from the levels, got {count!r}, which is one of them")
+    if frame.empty:
+        raise ValueError("frame must have at least one row, got an empty table")
+    return levels
+
+
+def _column(frame: pd.DataFrame, count: str) -> np.ndarray:
+    return checks.counts(f"frame[{count!r}]", frame[count].to_numpy())
+
+
+def _keys(frame: pd.DataFrame, level: str) -> pd.Series:
+    keys = frame[level]
+    if keys.isna().any():
+        raise ValueError(f"frame[{level!r}] must name a node in every row, got a missing value at row {keys.isna().argmax()}")
+    return keys
+
+
+def _check_counts(counts, parents) -> tuple[list[np.ndarray], list[np.ndarray | None]]:
+    if len(counts) == 0:
+        raise ValueError("counts must hold at least one level, got none")
+    if len(parents) != len(counts):
+        raise ValueError(f"parents must have as many levels as counts ({len(counts)}), got {len(parents)}")
+    if parents[0] is not None:
+        raise ValueError(f"parents[0] must be None, because the top level has no parents, got {parents[0]!r}")
+    arrays = [_level_counts(level, c) for level, c in enumerate(counts)]
+    below = [_level_parents(level, parents[level], arrays) for level in range(1, len(counts))]
+    return arrays, [None, *below]
+
+
+def _level_counts(level: int, values) -> np.ndarray:
+    array = checks.counts(f"counts[{level}]", values)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"counts[{level}] must be a flat array with at least one node, got shape {array.shape}")
+    return array
+
+
+def _level_parents(level: int, values, arrays: list[np.ndarray]) -> np.ndarray:
+    name, above = f"parents[{level}]", len(arrays[level - 1])
+    if values is None:
+        raise ValueError(f"{name} must hold a parent index for each node, got None")
+    array = checks.numbers(name, values)
+    if array.dtype.kind != "i":
+        raise TypeError(f"{name} must be whole numbers, got {array.dtype}")
+    if array.shape != arrays[level].shape:
+        raise ValueError(f"{name} must have one entry for each of the {len(arrays[level])} nodes, got {array.size}")
+    outside = (array < 0) | (array >= above)
+    if outside.any():
+        i = outside.argmax()
+        raise ValueError(f"{name} must point at one of the {above} nodes above (0 to {above - 1}), got {array[i]} at index {i}")
+    return array
+
+
+def _check_sums(levels: list[str], arrays: list[np.ndarray], indices: list[np.ndarray | None]) -> None:
+    for level in range(1, len(arrays)):
+        sums = np.bincount(indices[level], weights=arrays[level], minlength=len(arrays[level - 1]))
+        # Whole numbers add up exactly; fractions (a prior spread evenly) only to rounding.
+        wrong = ~np.isclose(sums, arrays[level - 1], rtol=1e-9, atol=0)
+        if wrong.any():
+            i = wrong.argmax()
+            raise ValueError(
+                f"counts[{level}] must sum to its parents: node {i} of {levels[level - 1]} "
+                f"has {arrays[level - 1][i]}, but its children add up to {sums[i]:g}"
+            )

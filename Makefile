@@ -30,7 +30,7 @@ notebooks: $(READY)  ## execute every notebook again and store its outputs
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb
 
 figures: $(READY)  ## draw the figures of the README and the front page again
-	$(BIN)/python -m helpers.plots
+	$(BIN)/python book/images/hero.py
 
 clean:  ## remove everything that the other commands made
 	rm -rf .venv _build .pytest_cache .hypothesis .ruff_cache *.egg-info build dist

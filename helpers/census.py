@@ -26,7 +26,7 @@ STATES = {  # name: (postal code, FIPS code)
 }
 TREES = ("published", "populated", "geography")
 LEVELS = ("state", "county", "tract", "block group", "block")
-_DIGITS = {"state": slice(0, 2), "county": slice(2, 5), "tract": slice(5, 11), "block group": slice(11, 12), "block": slice(11, 15)}
+_DIGITS = {level: slice(*ends) for level, ends in zip(LEVELS, [(0, 2), (2, 5), (5, 11), (11, 12), (11, 15)], strict=True)}
 
 
 def blocks(state: str) -> pd.DataFrame:
@@ -45,8 +45,10 @@ def leaves(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
     different counties that share codes become one, as in the paper. `populated` keeps blocks with people and knows a node
     by its full code. `geography` keeps all blocks.
 
-    >>> leaves("WY", "populated", ["tract", "block"]).iloc[0].tolist()
-    ['56001962700', '560019627001008', 30]
+    >>> leaves("WY", "published", ["tract", "block"]).head(2)
+        tract block  population
+    3  962700  1003          22
+    4  962700  1004          16
     """
     table = blocks(state)
     checks.one_of("tree", tree, TREES)
@@ -61,8 +63,9 @@ def leaves_2010(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
 
     Groups without people are not listed, so `tree` only decides how a node is known.
 
-    >>> leaves_2010("DE", "published", ["tract", "block group"]).iloc[0].tolist()
-    ['040100', '1', 2637]
+    >>> leaves_2010("DE", "published", ["tract", "block group"]).head(1)
+        tract block group  population
+    0  040100           1        2637
     """
     table = _embedded(f"{state_name(state)}_2010_blockgroups.csv.gz")
     return _with_keys(table, checks.one_of("tree", tree, TREES), check_levels(levels))

@@ -146,8 +146,8 @@ def prior(state: str, tree: str = "published", levels: Sequence[str] = ("state",
     """A public stand-in for `load_state`: the state in 2010, for choosing a split before looking at 2020.
 
     Counts down to the block group are those of 2010. Each group is then spread evenly over k blocks, where k is the average
-    number of blocks a group has: blocks of the 2020 tree over groups of 2010, rounded. (With the tree `geography` that number
-    is public geography; with the other two it is the number of blocks with people.)
+    number of blocks a group has: blocks of the 2020 tree over groups of 2010, rounded. (With the tree `geography` that
+    number is public geography; with the other two it is the number of blocks with people.)
 
     >>> prior("wyoming")
     Hierarchy(1 state, 100 tract, 21,125 block; total 563,626)
@@ -263,8 +263,9 @@ def _column(frame: pd.DataFrame, count: str) -> np.ndarray:
 
 def _keys(frame: pd.DataFrame, level: str) -> pd.Series:
     keys = frame[level]
-    if keys.isna().any():
-        raise ValueError(f"frame[{level!r}] must name a node in every row, got a missing value at row {keys.isna().argmax()}")
+    missing = keys.isna().to_numpy()
+    if missing.any():
+        raise ValueError(f"frame[{level!r}] must name a node in every row, got a missing value in row {missing.argmax()}")
     return keys
 
 
@@ -299,7 +300,7 @@ def _level_parents(level: int, values, arrays: list[np.ndarray]) -> np.ndarray:
     outside = (array < 0) | (array >= above)
     if outside.any():
         i = outside.argmax()
-        raise ValueError(f"{name} must point at one of the {above} nodes above (0 to {above - 1}), got {array[i]} at index {i}")
+        raise ValueError(f"{name} must be from 0 to {above - 1}, an index of a node above, got {array[i]} at index {i}")
     return array
 
 

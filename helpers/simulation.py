@@ -32,9 +32,9 @@ def expected_error(hierarchy: Hierarchy, eps: Sequence[float] | Allocation) -> p
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> expected_error(tree, eps=[0.5, 0.5]).round(3)
-             bias2  variance    mse
-    level 1  0.007     6.844  6.851
-    level 2  0.185    11.596 11.781
+             bias2  variance     mse
+    level 1  0.007     6.844   6.851
+    level 2  0.185    10.641  10.826
     """
     eps = check_eps(hierarchy, eps)
     rows = [

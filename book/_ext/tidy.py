@@ -1,0 +1,24 @@
+"""Mend what other extensions write, so that browsers and screen readers get valid pages."""
+
+import re
+
+# sphinx-proof and sphinx-exercise give the same id to every box of a kind; an id must be unique.
+REPEATED_ID = re.compile(r' id="(?:proof|exercise|solution)-content"')
+MENDED = {
+    'class="proof admonition" id="proof"': 'class="proof argument admonition"',
+    # docutils puts entries with a withdrawn role into a list, which may hold list items only
+    'role="doc-biblioentry"': 'role="listitem"',
+}
+
+
+def mend(app, page, template, context, doctree):
+    body = REPEATED_ID.sub("", context.get("body", ""))
+    for wrong, right in MENDED.items():
+        body = body.replace(wrong, right)
+    if body:
+        context["body"] = body
+
+
+def setup(app):
+    app.connect("html-page-context", mend)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,167 @@
+"""Every figure of the book, one function a figure, in one style. Nothing is computed here: functions draw what they get.
+
+Figures have an opaque light background, so that they read the same in light and in dark mode, and no title: the caption
+in the text says what to see. Colours are those of Okabe and Ito, which colour-blind readers can tell apart.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .allocation import Allocation
+from .hierarchy import Hierarchy
+
+BLUE, ORANGE, GREEN, SKY, RED, PURPLE, GREY = (
+    "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#AA4499", "#6b6b6b",
+)  # fmt: skip
+LEVEL_COLOURS = (SKY, ORANGE, BLUE, GREEN, RED, PURPLE)
+
+STYLE = {
+    "figure.facecolor": "#fdfcf9",
+    "axes.facecolor": "#fdfcf9",
+    "savefig.facecolor": "#fdfcf9",
+    "figure.dpi": 110,
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#444444",
+    "axes.grid": True,
+    "grid.color": "#e4e1d8",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 2,
+    "svg.hashsalt": "where to spend epsilon",  # the same figure is the same file
+}
+
+
+def in_style(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Draw in the book's style, and close the figure so that a notebook shows it once."""
+
+    @wraps(draw)
+    def styled(*args, **kwargs) -> Figure:
+        with plt.rc_context(STYLE):
+            figure = draw(*args, **kwargs)
+            plt.close(figure)
+            return figure
+
+    return styled
+
+
+@in_style
+def tree(hierarchy: Hierarchy) -> Figure:
+    """A small tree, top down: each node with its label and its count."""
+    figure, axes = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
+    places = _places(hierarchy)
+    depth = len(hierarchy.levels)
+    for level, (counts, xs) in enumerate(zip(hierarchy.counts, places, strict=True)):
+        y, colour = depth - level, LEVEL_COLOURS[level]
+        for node, (count, x) in enumerate(zip(counts, xs, strict=True)):
+            if level:
+                above = places[level - 1][hierarchy.parents[level][node]]
+                axes.plot([above, x], [y + 0.78, y + 0.22], color=GREY, linewidth=1.2, zorder=1)
+            label = "" if hierarchy.labels is None else f" {hierarchy.labels[level][node]}"
+            box = {"boxstyle": "round,pad=0.45", "facecolor": "white", "edgecolor": colour, "linewidth": 2}
+            axes.text(x, y, f"{hierarchy.levels[level]}{label}\n{count:,}", ha="center", va="center", bbox=box)
+    axes.set(xlim=(-0.6, len(places[-1]) - 0.4), ylim=(0.5, depth + 0.5))
+    axes.axis("off")
+    return figure
+
+
+@in_style
+def privacy_loss(outputs: np.ndarray, losses: Mapping[str, np.ndarray], eps: float, unit: str = "released count") -> Figure:
+    """The privacy loss ln(p(z|D)/p(z|D′)) over outputs z, one line for each mechanism, between the bounds ±ε."""
+    figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+    axes.axhspan(-eps, eps, color=SKY, alpha=0.18, label=f"allowed: −ε to ε (ε = {eps:g})")
+    for (name, loss), colour, dash in zip(losses.items(), (BLUE, RED, GREEN), ("-", "--", ":"), strict=False):
+        axes.plot(outputs, loss, dash, color=colour, label=name)
+    axes.set(xlabel=unit, ylabel="privacy loss (natural log)")
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
+
+
+@in_style
+def clipped_density(outputs: np.ndarray, density: np.ndarray, atom: float, count: float) -> Figure:
+    """The density of a noisy count: what lies below zero is moved onto zero, as an atom."""
+    figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+    below = outputs < 0
+    axes.plot(outputs, density, color=GREY, linewidth=1, linestyle="--", label="before clipping")
+    axes.fill_between(outputs[below], density[below], color=RED, alpha=0.35, label="mass below zero…")
+    axes.plot(outputs[~below], density[~below], color=BLUE, label="after clipping")
+    # The atom is a probability, the curve a density: the stem has an axis of its own.
+    mass = axes.twinx()
+    mass.plot([0, 0], [0, atom], color=RED, linewidth=3)
+    mass.plot(0, atom, "o", color=RED, label=f"…is moved onto zero: probability {atom:.2f}")
+    mass.set(ylim=(0, 1), ylabel="probability of exactly zero")
+    mass.spines["right"].set_visible(True)
+    mass.grid(False)
+    axes.axvline(count, color=GREEN, linewidth=1.2, label=f"true count {count:g}")
+    axes.set(xlabel="released count (people)", ylabel="density (per person)", ylim=(0, None))
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
+
+
+@in_style
+def stages(hierarchy: Hierarchy, steps: Mapping[str, Sequence[np.ndarray]]) -> Figure:
+    """How far each node of a small tree is from its true count after each step of a release."""
+    figure, axes = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
+    names = [f"{level} {path}" for level, paths in zip(hierarchy.levels, _paths(hierarchy), strict=True) for path in paths]
+    rows = np.arange(len(names))[::-1]
+    true = np.concatenate(hierarchy.counts)
+    looks = zip((ORANGE, SKY, BLUE), ("x", "s", "o"), (0.2, 0.0, -0.2), strict=True)
+    for (step, levels), (colour, marker, shift) in zip(steps.items(), looks, strict=False):
+        axes.plot(np.concatenate(levels) - true, rows + shift, marker, color=colour, markersize=8, label=step)
+    axes.axvline(0, color=GREY, linewidth=1.2)
+    axes.set_yticks(rows, names)
+    axes.set(xlabel="error: released minus true (people)")
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
+
+
+@in_style
+def budget_and_error(allocations: Mapping[str, Allocation]) -> Figure:
+    """Left, how each rule splits the budget over the levels; right, the expected squared error each split leads to."""
+    figure, (budget, error) = plt.subplots(1, 2, figsize=(9, 2.9), sharey=True, layout="constrained")
+    names = list(allocations)
+    rows = np.arange(len(names))[::-1]
+    _stack(budget, rows, [a.eps / a.total for a in allocations.values()], next(iter(allocations.values())).levels)
+    _stack(error, rows, [a.mse_by_level for a in allocations.values()], None)
+    budget.set_yticks(rows, names)
+    budget.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    error.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    error.xaxis.set_major_locator(plt.MaxNLocator(5))
+    budget.set(xlabel="share of the privacy budget", xlim=(0, 1))
+    error.set(xlabel="total expected squared error (people²)")
+    for axes in (budget, error):
+        axes.grid(axis="y", visible=False)
+    figure.legend(loc="outside upper left", ncols=6)
+    return figure
+
+
+def _stack(axes: Axes, rows: np.ndarray, values: Sequence[np.ndarray], names: Sequence[str] | None) -> None:
+    """Horizontal bars, one a row, made of one piece for each level."""
+    table = np.array(values)  # (rows, levels)
+    left = np.cumsum(table, axis=1) - table
+    for level in range(table.shape[1]):
+        label = names[level] if names else None
+        axes.barh(rows, table[:, level], 0.62, left=left[:, level], color=LEVEL_COLOURS[level], label=label)
+
+
+def _paths(hierarchy: Hierarchy) -> list[list[str]]:
+    """Each node's labels from below the top down to its own, such as 100/1."""
+    paths = [[str(label) for label in hierarchy.labels[0]]]
+    for level in range(1, len(hierarchy.levels)):
+        above = [paths[-1][p] + "/" if level > 1 else "" for p in hierarchy.parents[level]]
+        paths.append([f"{prefix}{label}" for prefix, label in zip(above, hierarchy.labels[level], strict=True)])
+    return paths
+
+
+def _places(hierarchy: Hierarchy) -> list[np.ndarray]:
+    """Horizontal places: leaves side by side, each parent in the middle of its children."""
+    places = [np.arange(hierarchy.sizes[-1], dtype=float)]
+    for parents in hierarchy.parents[:0:-1]:
+        places.insert(0, np.bincount(parents, weights=places[0]) / np.bincount(parents))
+    return places

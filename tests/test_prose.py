@@ -1,0 +1,66 @@
+"""Numbers in the text equal the numbers that the code computes.
+
+A computed number in a chapter's text is followed by an invisible comment with the expression behind it:
+
+    saves 13%<!--= 100 * (1 - best.mse / even.mse) --> of the error
+
+The expression is evaluated at that place of the chapter, with the names the cells above have defined, and rounded to as many
+digits as the text shows. Readers see "saves 13% of the error", on the site and in Jupyter.
+"""
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import matplotlib
+import nbformat
+import pytest
+
+import helpers
+
+ROOT = Path(__file__).parent.parent
+CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NUMBER = r"(?P<number>[−-]?\d[\d,]*(?:\.\d+)?)(?P<unit>[^\d\s<]*)"
+BOUND = re.compile(NUMBER + r"<!--=\s*(?P<expression>.+?)\s*-->", re.DOTALL)
+# A share or a factor in running text is always a result, so it must be bound. Code, math and links are not text.
+CLAIM = re.compile(r"\d[\d,.]*\s?(?:%|×|times\b)(?!<!--=)")
+NOT_TEXT = re.compile(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
+
+
+def shown(number: str, value: float) -> bool:
+    """Does the text's number equal the value, rounded to the digits that the text shows?"""
+    number = number.replace(",", "").replace("−", "-")
+    digits = len(number.partition(".")[2])
+    return Decimal(number) == round(Decimal(float(value)), digits)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_numbers_in_the_text_are_computed(path):
+    "Each bound number in the text is what its expression gives at that place of the chapter."
+    matplotlib.use("agg")
+    names = {name: getattr(helpers, name) for name in helpers.__all__}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, f"{path.name}", "exec"), names)
+            continue
+        for found in BOUND.finditer(cell.source):
+            value = eval(found["expression"], names)
+            assert shown(found["number"], value), f"{path.name} says {found[0]}, computed {value}"
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_shares_and_factors_are_bound(path):
+    "A percentage or a factor in the text is followed by the expression behind it."
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            loose = CLAIM.search(NOT_TEXT.sub("", cell.source))
+            assert loose is None, f"{path.name}: {loose[0]!r} is not bound to a computation"
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "same"),
+    [("13", 13.4, True), ("13", 13.6, False), ("0.18", 0.1839, True), ("20,975", 20975, True), ("−1.5", -1.52, True), ("89", 88, False)],
+)
+def test_rounding_of_shown_numbers(number, value, same):
+    "A number agrees with a value exactly when rounding the value to its digits gives it."
+    assert shown(number, value) is same

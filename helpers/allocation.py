@@ -58,7 +58,7 @@ def uniform(hierarchy: Hierarchy, total: float) -> Allocation:
     array([0.5, 0.5])
     """
     total, w = _checked(hierarchy, "total", total, None)
-    return _allocation(hierarchy, np.full(len(w), total / len(w)), w)
+    return _at(hierarchy, np.full(len(w), total / len(w)), w)
 
 
 def cube_root(hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None) -> Allocation:
@@ -69,7 +69,7 @@ def cube_root(hierarchy: Hierarchy, total: float, weights: Sequence[float] | Non
     array([1., 2.])
     """
     total, w = _checked(hierarchy, "total", total, weights)
-    return _allocation(hierarchy, total * _cube_root_shares(hierarchy, w), w)
+    return _at(hierarchy, total * _cube_root_shares(hierarchy, w), w)
 
 
 def minimize_error(hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None) -> Allocation:
@@ -83,7 +83,7 @@ def minimize_error(hierarchy: Hierarchy, total: float, weights: Sequence[float] 
     array([0.4581, 0.5419])
     """
     total, w = _checked(hierarchy, "total", total, weights)
-    return _allocation(hierarchy, _newton(hierarchy, total, w), w)
+    return _allocation(hierarchy, *_newton(hierarchy, total, w))
 
 
 def minimize_budget(hierarchy: Hierarchy, tau: float, weights: Sequence[float] | None = None) -> Allocation:
@@ -101,29 +101,28 @@ def minimize_budget(hierarchy: Hierarchy, tau: float, weights: Sequence[float] |
     # Proposition 4 puts E(T) between C/T² and 2C/T²; start where C/T² = tau, at or below the answer.
     total = np.sqrt(np.cbrt(w * hierarchy.sizes).sum() ** 3 / tau)
     for _ in range(_MOST_STEPS):
-        eps = _newton(hierarchy, total, w)
+        eps, marginal = _newton(hierarchy, total, w)
         error = w @ _mse_by_level(hierarchy, eps)
-        marginal, _ = _derivatives(hierarchy, eps, w)  # −dE/dT, the same at every level
-        step = 2 * error / marginal.mean() * (np.sqrt(error / tau) - 1)
+        step = 2 * error / marginal.mean() * (np.sqrt(error / tau) - 1)  # the marginal error is −dE/dT
         if abs(step) <= 1e-15 * total:
             break
         total += step
-    return _allocation(hierarchy, eps, w)
+    return _allocation(hierarchy, eps, marginal)
 
 
-def _newton(hierarchy: Hierarchy, total: float, w: np.ndarray) -> np.ndarray:
-    """(L,) the solution of program (1).
+def _newton(hierarchy: Hierarchy, total: float, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(L,) the solution of program (1), and (L,) its marginal errors.
 
     The marginal error M_l falls like 1/ε³, so Newton's method works on G_l = M_l^(−1/3), almost a straight line in ε:
     find steps that make G equal at all levels and add up to zero.
     """
     eps = total * _cube_root_shares(hierarchy, w)
-    best, least = eps, np.inf
+    least, best = np.inf, None
     for _ in range(_MOST_STEPS):
         marginal, curvature = _derivatives(hierarchy, eps, w)
         spread = _spread(marginal)
         if spread < least:
-            best, least = eps, spread
+            least, best = spread, (eps, marginal)
         elif least < _ROUNDING:
             break  # rounding, not the method, now moves the spread
         if spread < _SOLVED:
@@ -157,11 +156,15 @@ def _derivatives(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray) -> tuple[
 
 
 def _spread(marginal: np.ndarray) -> float:
-    return float((marginal.max() - marginal.min()) / marginal.mean())
+    m = marginal.tolist()  # for a handful of numbers, plain Python is faster than NumPy
+    return (max(m) - min(m)) / (sum(m) / len(m))
 
 
-def _allocation(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray) -> Allocation:
-    marginal, _ = _derivatives(hierarchy, eps, w)
+def _at(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray) -> Allocation:
+    return _allocation(hierarchy, eps, _derivatives(hierarchy, eps, w)[0])
+
+
+def _allocation(hierarchy: Hierarchy, eps: np.ndarray, marginal: np.ndarray) -> Allocation:
     return Allocation(hierarchy.levels, eps, _mse_by_level(hierarchy, eps), _spread(marginal))
 
 

@@ -11,7 +11,7 @@ return the same two columns as `_embedded`: geoid and population.
 import gzip
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
@@ -92,7 +92,7 @@ def check_levels(levels: Sequence[str]) -> list[str]:
     Traceback (most recent call last):
     ValueError: levels must be a chain out of state, county, tract, block group, block, top first, got ['block', 'state']
     """
-    levels = [levels] if isinstance(levels, str) else list(levels)
+    levels = [levels] if isinstance(levels, str) or not isinstance(levels, Iterable) else list(levels)
     chain = [level for level in LEVELS if level in levels]
     if not levels or levels != chain:
         raise ValueError(f"levels must be a chain out of {', '.join(LEVELS)}, top first, got {levels}")

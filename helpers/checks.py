@@ -1,6 +1,7 @@
 """Refuse bad input with a sentence that names the argument, its value and what would be right."""
 
 from collections.abc import Sequence
+from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,9 +21,10 @@ def positive(name: str, value: Any) -> float:
         value = value[()]
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a finite number above zero, got {value!r}")
-    if not np.isfinite(value) or value <= 0:
+    number = _float(value)
+    if not isfinite(number) or number <= 0:
         raise ValueError(f"{name} must be a finite number above zero, got {value}")
-    return float(value)
+    return number
 
 
 def not_negative(name: str, value: Any) -> float:
@@ -65,6 +67,8 @@ def numbers(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind == "f":
         _refuse_if_any(name, "finite", array, ~np.isfinite(array))
         return array.astype(np.float64, copy=False)
+    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+        return array.astype(np.float64)  # as an int64 it would turn negative
     return array.astype(np.int64, copy=False)
 
 
@@ -128,8 +132,10 @@ def _as_array(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind in "iuf":
         return array
     if array.dtype.kind == "O":  # pandas keeps missing values and mixed columns as objects
-        array = np.array([_number(name, v) for v in array.ravel()]).reshape(array.shape)
-        return array if array.dtype.kind in "iuf" else array.astype(np.float64)
+        values = [_number(name, v) for v in array.ravel()]
+        fits = all(isinstance(v, Integral) and abs(v) <= np.iinfo(np.int64).max for v in values)
+        plain = np.array(values, dtype=np.int64) if fits else np.array([_float(v) for v in values])
+        return plain.reshape(array.shape)
     first = array.ravel()[0] if array.size else values
     raise TypeError(f"{name} must be numbers, got {first.item() if isinstance(first, np.generic) else first!r}")
 
@@ -140,6 +146,13 @@ def _number(name: str, value: Any) -> float | int:
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be numbers, got {value!r}")
     return value
+
+
+def _float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number or a fraction beyond the largest float
+        return inf if value > 0 else -inf
 
 
 def _refuse_if_any(name: str, right: str, array: np.ndarray, wrong: np.ndarray) -> None:

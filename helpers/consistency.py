@@ -25,7 +25,6 @@ def project_simplex(values: ArrayLike, total: float) -> np.ndarray:
     if x.ndim != 1 or x.size == 0:
         raise ValueError(f"values must be a flat array with at least one number, got shape {x.shape}")
     t = checks.not_negative("total", total)
-    x -= x.max()  # only differences matter to the answer, and these stay exact even when all values are huge
     fit_families(x, np.array([t]), Run(slice(0, x.size), slice(0, 1), np.array([0]), np.array([x.size])))
     return x
 
@@ -51,15 +50,20 @@ def fit_families(x: np.ndarray, t: np.ndarray, run: Run) -> None:
     """Program (3) for all families of a run, in place: x becomes the nearest v ≥ 0 whose families add up to t.
 
     Michelot's iteration: take the mean excess of the members still above zero off each of them, clip at zero, and repeat
-    until nobody drops out. After the first round the excess is never negative, so whoever dropped out stays out, and
-    nothing has to be sorted.
+    until nobody drops out. The excess is never negative, so whoever dropped out stays out, and nothing has to be sorted.
+
+    Nobody can keep more than t, so the first cut leaves the largest member at most t. From there on all numbers are of the
+    size of t, and nothing is lost to rounding, however large the noise was.
     """
-    active = run.sizes  # (f,) members still above zero
+    with np.errstate(over="ignore"):  # a member below the largest by more than the largest double is out all the same
+        x -= np.maximum.reduceat(x, run.starts).repeat(run.sizes)
+        cut = np.maximum((np.add.reduceat(x, run.starts) - t) / run.sizes, -t)
+    active = run.sizes + 1  # (f,) members still above zero; one too many, because the first cut is never the last
     while True:
-        excess = (np.add.reduceat(x, run.starts) - t) / np.maximum(active, 1)  # (f,) for each active member
-        x -= excess.repeat(run.sizes)
-        above = np.add.reduceat((x > 0).view(np.int8), run.starts, dtype=np.int32)
+        x -= cut.repeat(run.sizes)
         np.maximum(x, 0.0, out=x)
+        above = np.add.reduceat((x > 0).view(np.int8), run.starts, dtype=np.int32)
         if (above >= active).all():  # nobody dropped out
             return
         active = np.minimum(above, active)
+        cut = (np.add.reduceat(x, run.starts) - t) / np.maximum(active, 1)

@@ -33,8 +33,11 @@ def shares(counts: ArrayLike, weight: str | Weight = "linear") -> np.ndarray:
     function = _weight(weight)
     total = n.sum(axis=-1, keepdims=True)
     p = np.divide(n, total, out=np.full_like(n, 1 / n.shape[-1]), where=total > 0)
-    weights = function(p)
-    return weights / weights.sum(axis=-1, keepdims=True)
+    weights = np.asarray(function(p), dtype=np.float64)
+    given = weights.sum(axis=-1, keepdims=True)
+    if not (np.isfinite(given) & (given > 0)).all():
+        raise ValueError(f"weight must give at least one group a finite weight above zero, got {weights}")
+    return weights / given
 
 
 def misallocation(counts: ArrayLike, released: ArrayLike, weight: str | Weight = "linear") -> np.ndarray:
@@ -44,7 +47,11 @@ def misallocation(counts: ArrayLike, released: ArrayLike, weight: str | Weight =
     array([ 10., -10.])
     """
     true, noisy = checks.counts("counts", counts), checks.counts("released", released)
-    if true.shape[-1:] != noisy.shape[-1:]:
+    try:
+        fits = np.broadcast_shapes(true.shape, noisy.shape)[-1:] == true.shape[-1:] == noisy.shape[-1:]
+    except ValueError:
+        fits = False
+    if not fits:
         raise ValueError(f"released must have a count for each of the groups in counts {true.shape}, got {noisy.shape}")
     return 100 * (shares(noisy, weight) - shares(true, weight))
 

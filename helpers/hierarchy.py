@@ -6,7 +6,7 @@
 Siblings are adjacent and in their parents' order, so a family is a slice and a whole level is one flat array.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -93,10 +93,9 @@ class Hierarchy:
         (('level 1', 'level 2'), [1, 2])
         """
         arrays, indices = _check_counts(counts, parents)
-        levels = [f"level {i + 1}" for i in range(len(arrays))] if levels is None else list(levels)
+        levels = _check_level_names([f"level {i + 1}" for i in range(len(arrays))] if levels is None else levels)
         if len(levels) != len(arrays):
             raise ValueError(f"levels must name each of the {len(arrays)} levels in counts, got {len(levels)} names")
-        _check_level_names(levels)
         order = None  # (n,) the old index of each node of the level above, in its new place
         for level in range(1, len(arrays)):
             parent = indices[level]
@@ -114,13 +113,18 @@ class Hierarchy:
         return np.array([len(c) for c in self.counts])
 
     @cached_property
+    def floats(self) -> tuple[np.ndarray, ...]:
+        """`counts` as floats: noise is added and taken off faster when nothing has to be converted on the way."""
+        return tuple(c.astype(np.float64, copy=False) for c in self.counts)
+
+    @cached_property
     def runs(self) -> tuple[tuple[Run, ...], ...]:
         """For each level below the top, its families in cache-sized runs, in order."""
         return tuple(_runs(p, len(above)) for above, p in zip(self.counts, self.parents[1:], strict=False))
 
     @cached_property
     def repeated(self) -> "Repeated":
-        """The distinct counts of each level and how often each occurs: thousands of blocks share a few hundred."""
+        """The distinct counts of each large level, and how often each occurs: thousands of blocks share a few hundred."""
         values, times = zip(*map(_distinct, self.counts), strict=True)
         lengths = np.array([len(v) for v in values])
         return Repeated(np.concatenate(values), np.concatenate(times), np.cumsum(lengths) - lengths, lengths)
@@ -188,6 +192,8 @@ def check_like(name: str, values: Sequence[ArrayLike], hierarchy: Hierarchy) -> 
     ValueError: noisy[1] must have one entry for each of the 2 nodes of level 2, got shape (3,)
     """
     check_hierarchy(hierarchy)
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+        raise TypeError(f"{name} must be a list with one array a level, got {values!r}")
     if len(values) != len(hierarchy.levels):
         raise ValueError(f"{name} must have one array for each of the {len(hierarchy.levels)} levels, got {len(values)}")
     arrays = [checks.numbers(f"{name}[{i}]", v).astype(np.float64, copy=False) for i, v in enumerate(values)]
@@ -217,10 +223,12 @@ def _runs(parents: np.ndarray, above: int) -> tuple[Run, ...]:
 
 
 def _distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    top = counts.max()
-    if counts.dtype.kind == "i" and top < 4 * len(counts) + 1024:  # small whole numbers: counting beats sorting
+    """(u,) distinct counts and (u,) how often each occurs, as floats."""
+    if len(counts) < 512:  # as fast to sum as to compress
+        return counts.astype(np.float64), np.ones(len(counts))
+    if counts.dtype.kind == "i" and counts.max() < 4 * len(counts):  # small whole numbers: counting beats sorting
         times = np.bincount(counts)
-        values = np.flatnonzero(times)
+        values = times.nonzero()[0]
         return values.astype(np.float64), times[values].astype(np.float64)
     values, times = np.unique(counts, return_counts=True)
     return values.astype(np.float64), times.astype(np.float64)
@@ -233,23 +241,29 @@ def _sum_by(index: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
     return out
 
 
-def _check_level_names(levels: list[str]) -> None:
+def _check_level_names(levels: Sequence[str]) -> list[str]:
+    if not isinstance(levels, Iterable) or isinstance(levels, str):
+        raise TypeError(f"levels must be a list of names, top first, got {levels!r}")
+    levels = list(levels)
     if not levels:
         raise ValueError("levels must name at least one level, got none")
+    if not all(isinstance(level, str) for level in levels):
+        raise TypeError(f"levels must be names, as text, got {levels}")
     if len(set(levels)) < len(levels):
         raise ValueError(f"levels must be distinct, got {levels}")
+    return levels
 
 
 def _check_frame(frame: pd.DataFrame, levels: Sequence[str], count: str) -> list[str]:
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame with one row a leaf, got {type(frame).__name__}")
-    if isinstance(levels, str):
-        raise TypeError(f"levels must be a list of column names, top first, got the text {levels!r}")
-    levels = list(levels)
-    _check_level_names(levels)
+    levels = _check_level_names(levels)
+    if not isinstance(count, str):
+        raise TypeError(f"count must be the name of a column, as text, got {count!r}")
     for argument, column in [*(("levels", level) for level in levels), ("count", count)]:
-        if column not in frame.columns:
-            raise ValueError(f"{argument} must name columns of the frame ({', '.join(map(str, frame))}), got {column!r}")
+        if list(frame.columns).count(column) != 1:
+            known = ", ".join(map(str, frame))
+            raise ValueError(f"{argument} must name one column each of the frame ({known}), got {column!r}")
     if count in levels:
         raise ValueError(f"count must be a column apart from the levels, got {count!r}, which is one of them")
     if frame.empty:
@@ -270,6 +284,9 @@ def _keys(frame: pd.DataFrame, level: str) -> pd.Series:
 
 
 def _check_counts(counts, parents) -> tuple[list[np.ndarray], list[np.ndarray | None]]:
+    for name, value in (("counts", counts), ("parents", parents)):
+        if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str):
+            raise TypeError(f"{name} must be a list with one array a level, got {value!r}")
     if len(counts) == 0:
         raise ValueError("counts must hold at least one level, got none")
     if len(parents) != len(counts):
@@ -306,12 +323,14 @@ def _level_parents(level: int, values, arrays: list[np.ndarray]) -> np.ndarray:
 
 def _check_sums(levels: list[str], arrays: list[np.ndarray], indices: list[np.ndarray | None]) -> None:
     for level in range(1, len(arrays)):
-        sums = np.bincount(indices[level], weights=arrays[level], minlength=len(arrays[level - 1]))
+        above, below = arrays[level - 1], arrays[level]
+        sums = _sum_by(indices[level], below, len(above))
         # Whole numbers add up exactly; fractions (a prior spread evenly) only to rounding.
-        wrong = ~np.isclose(sums, arrays[level - 1], rtol=1e-9, atol=0)
+        exact = above.dtype.kind == below.dtype.kind == "i"
+        wrong = sums != above if exact else ~np.isclose(sums, above, rtol=1e-9, atol=0)
         if wrong.any():
             i = wrong.argmax()
             raise ValueError(
                 f"counts[{level}] must sum to its parents: node {i} of {levels[level - 1]} "
-                f"has {arrays[level - 1][i]}, but its children add up to {sums[i]:g}"
+                f"has {above[i]}, but its children add up to {sums[i]}"
             )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from . import checks
 
 # exp(-746) is 0.0 in double precision, so a larger x changes nothing, and capping it keeps x³·exp(-x) from being inf·0.
-_X_MAX = 800.0
+_X_MAX = 4000.0
 
 
 def bias(n: ArrayLike, eps: ArrayLike) -> np.ndarray | float:
@@ -24,7 +24,8 @@ def bias(n: ArrayLike, eps: ArrayLike) -> np.ndarray | float:
     1.0
     """
     x, eps = _scaled(n, eps)
-    return np.exp(-x) / (2 * eps)
+    root = np.exp(-x / 2)  # in two halves: exp(-x) alone may underflow where a tiny ε lifts the bias back into range
+    return root / (2 * eps) * root
 
 
 def variance(n: ArrayLike, eps: ArrayLike) -> np.ndarray | float:
@@ -68,12 +69,16 @@ def h_slope_and_curvature(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     x = np.minimum(x, _X_MAX)
     decay = np.exp(-x)
-    square = (x + 2) * x + 2
-    return 4 - square * decay, 12 - (x**3 + 3 * square) * decay
+    a = 4 - ((x + 2) * x + 2) * decay
+    return a, 3 * a - x * x * x * decay
 
 
 def _scaled(n: ArrayLike, eps: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Checked inputs as (x, ε) with x = εN."""
     n, eps = checks.counts("n", n), checks.positives("eps", eps)
+    try:
+        np.broadcast_shapes(n.shape, eps.shape)
+    except ValueError:
+        raise ValueError(f"n and eps must have shapes that broadcast, got {n.shape} and {eps.shape}") from None
     with np.errstate(over="ignore"):
         return np.minimum(n * eps, _X_MAX), eps

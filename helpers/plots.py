@@ -18,13 +18,15 @@ from .hierarchy import Hierarchy
 BLUE, ORANGE, GREEN, SKY, RED, PURPLE, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#AA4499", "#6b6b6b",
 )  # fmt: skip
+COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY)
+DASHES = ("-", "--", "-.", ":", "-", "--")
 LEVEL_COLOURS = (SKY, ORANGE, BLUE, GREEN, RED, PURPLE)
 
 STYLE = {
     "figure.facecolor": "#fdfcf9",
     "axes.facecolor": "#fdfcf9",
     "savefig.facecolor": "#fdfcf9",
-    "figure.dpi": 110,
+    "figure.dpi": 130,
     "font.size": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -54,7 +56,7 @@ def in_style(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 @in_style
 def tree(hierarchy: Hierarchy) -> Figure:
     """A small tree, top down: each node with its label and its count."""
-    figure, axes = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
     places = _places(hierarchy)
     depth = len(hierarchy.levels)
     for level, (counts, xs) in enumerate(zip(hierarchy.counts, places, strict=True)):
@@ -74,7 +76,7 @@ def tree(hierarchy: Hierarchy) -> Figure:
 @in_style
 def privacy_loss(outputs: np.ndarray, losses: Mapping[str, np.ndarray], eps: float, unit: str = "released count") -> Figure:
     """The privacy loss ln(p(z|D)/p(z|D′)) over outputs z, one line for each mechanism, between the bounds ±ε."""
-    figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6.4, 3.0), layout="constrained")
     axes.axhspan(-eps, eps, color=SKY, alpha=0.18, label=f"allowed: −ε to ε (ε = {eps:g})")
     for (name, loss), colour, dash in zip(losses.items(), (BLUE, RED, GREEN), ("-", "--", ":"), strict=False):
         axes.plot(outputs, loss, dash, color=colour, label=name)
@@ -86,7 +88,7 @@ def privacy_loss(outputs: np.ndarray, losses: Mapping[str, np.ndarray], eps: flo
 @in_style
 def clipped_density(outputs: np.ndarray, density: np.ndarray, atom: float, count: float) -> Figure:
     """The density of a noisy count: what lies below zero is moved onto zero, as an atom."""
-    figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6.4, 3.0), layout="constrained")
     below = outputs < 0
     axes.plot(outputs, density, color=GREY, linewidth=1, linestyle="--", label="before clipping")
     axes.fill_between(outputs[below], density[below], color=RED, alpha=0.35, label="mass below zero…")
@@ -105,9 +107,89 @@ def clipped_density(outputs: np.ndarray, density: np.ndarray, atom: float, count
 
 
 @in_style
+def curves(
+    x: np.ndarray,
+    series: Mapping[str, np.ndarray],
+    xlabel: str,
+    ylabel: str,
+    log: str = "",
+    points: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray | float]] | None = None,
+    lines: Mapping[str, float] | None = None,
+) -> Figure:
+    """Named curves over x; `log` is "x", "y" or "xy"; `points` are measured (x, y, standard error); `lines` are vertical."""
+    figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    for (name, y), colour, dash in zip(series.items(), COLOURS, DASHES, strict=False):
+        axes.plot(x, y, dash, color=colour, label=name)
+    for (name, (px, py, se)), colour, marker in zip((points or {}).items(), COLOURS, "osD^v", strict=False):
+        # Two standard errors; hollow points, so that a curve shows through.
+        axes.errorbar(px, py, 2 * np.asarray(se), fmt=marker, color=colour, mfc="white", capsize=3, label=name)
+    for (name, where), colour in zip((lines or {}).items(), (GREY, PURPLE, GREEN), strict=False):
+        axes.axvline(where, color=colour, linewidth=1.2, linestyle=":", label=name)
+    scale = {name: "log" if name in log else "linear" for name in "xy"}
+    axes.set(xlabel=xlabel, ylabel=ylabel, xscale=scale["x"], yscale=scale["y"])
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
+
+
+@in_style
+def scatter(clouds: Mapping[str, tuple[np.ndarray, np.ndarray]], xlabel: str, ylabel: str, log: str = "") -> Figure:
+    """Named clouds of points (x, y); `log` is "x", "y" or "xy"."""
+    figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    for (name, (x, y)), colour, marker in zip(clouds.items(), COLOURS, "osD^v", strict=False):
+        axes.plot(x, y, marker, color=colour, markersize=5, alpha=0.75, markeredgecolor="none", label=name)
+    scale = {name: "log" if name in log else "linear" for name in "xy"}
+    axes.set(xlabel=xlabel, ylabel=ylabel, xscale=scale["x"], yscale=scale["y"])
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
+
+
+@in_style
+def z_scores(groups: Mapping[str, np.ndarray], xlabel: str) -> Figure:
+    """Measured minus predicted, in standard errors: one dot a check, with the band where 95% should lie."""
+    figure, axes = plt.subplots(figsize=(6.4, 3.0), layout="constrained")
+    axes.axhspan(-1.96, 1.96, color=SKY, alpha=0.18, label="95% of a standard normal")
+    for (name, z), colour, marker in zip(groups.items(), (BLUE, RED, GREEN), "osD", strict=False):
+        axes.plot(np.arange(len(z)), z, marker, color=colour, label=name)
+    axes.axhline(0, color=GREY, linewidth=1.2)
+    axes.set(xlabel=xlabel, ylabel="difference in\nstandard errors", ylim=(-5, 5))
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
+
+
+@in_style
+def nearest(points: np.ndarray, projected: np.ndarray, total: float) -> Figure:
+    """Pairs of noisy counts, each with an arrow to its nearest pair that is not negative and adds up to the total."""
+    figure, axes = plt.subplots(figsize=(5.2, 4.2), layout="constrained")
+    axes.plot([0, total], [total, 0], color=GREEN, linewidth=4, alpha=0.5, label=f"not negative, sum {total:g}")
+    for start, end in zip(points, projected, strict=True):
+        axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": GREY, "shrinkA": 4, "shrinkB": 4})
+    axes.plot(*points.T, "s", color=ORANGE, label="noisy")
+    axes.plot(*projected.T, "o", color=BLUE, label="nearest")
+    axes.set(xlabel="first block (people)", ylabel="second block (people)", aspect="equal")
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
+
+
+@in_style
+def error_surface(first: np.ndarray, second: np.ndarray, error: np.ndarray, total: float, best: Allocation) -> Figure:
+    """Contours of the error over the budgets of two levels, the line that `total` can pay for, and the best point on it."""
+    figure, axes = plt.subplots(figsize=(5.4, 4.2), layout="constrained")
+    heights = best.mse * 2.0 ** np.arange(-2, 5)
+    lines = axes.contour(first, second, error, heights, colors=GREY, linewidths=1)
+    axes.clabel(lines, fmt=lambda height: f"{height:,.0f}", fontsize=9)
+    axes.plot([0, total], [total, 0], color=ORANGE, label=f"a total of {total:g}")
+    axes.plot([0, total], [0, total], ":", color=GREY, linewidth=1, label="the same for both")
+    axes.plot(*best.eps, "o", color=BLUE, markersize=9, label="best split")
+    axes.set(xlabel=f"ε of the {best.levels[0]}", ylabel=f"ε of the {best.levels[1]}")
+    axes.set(xlim=(first.min(), first.max()), ylim=(second.min(), second.max()), aspect="equal")
+    figure.legend(loc="outside upper left", ncols=3)
+    return figure
+
+
+@in_style
 def stages(hierarchy: Hierarchy, steps: Mapping[str, Sequence[np.ndarray]]) -> Figure:
     """How far each node of a small tree is from its true count after each step of a release."""
-    figure, axes = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     names = [f"{level} {path}" for level, paths in zip(hierarchy.levels, _paths(hierarchy), strict=True) for path in paths]
     rows = np.arange(len(names))[::-1]
     true = np.concatenate(hierarchy.counts)
@@ -124,7 +206,7 @@ def stages(hierarchy: Hierarchy, steps: Mapping[str, Sequence[np.ndarray]]) -> F
 @in_style
 def budget_and_error(allocations: Mapping[str, Allocation]) -> Figure:
     """Left, how each rule splits the budget over the levels; right, the expected squared error each split leads to."""
-    figure, (budget, error) = plt.subplots(1, 2, figsize=(9, 2.9), sharey=True, layout="constrained")
+    figure, (budget, error) = plt.subplots(1, 2, figsize=(7.6, 2.7), sharey=True, layout="constrained")
     names = list(allocations)
     rows = np.arange(len(names))[::-1]
     _stack(budget, rows, [a.eps / a.total for a in allocations.values()], next(iter(allocations.values())).levels)
@@ -132,7 +214,7 @@ def budget_and_error(allocations: Mapping[str, Allocation]) -> Figure:
     budget.set_yticks(rows, names)
     budget.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     error.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    error.xaxis.set_major_locator(plt.MaxNLocator(5))
+    error.xaxis.set_major_locator(plt.MaxNLocator(4))
     budget.set(xlabel="share of the privacy budget", xlim=(0, 1))
     error.set(xlabel="total expected squared error (people²)")
     for axes in (budget, error):

@@ -13,6 +13,9 @@ from .allocation import Allocation
 from .consistency import fit_families
 from .hierarchy import Hierarchy, check_hierarchy
 
+# (256, 8) the bits of every byte as signs: one look-up turns a random byte into eight random signs.
+_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
@@ -36,11 +39,11 @@ def release(
 def draw(hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, consistent: bool) -> list[np.ndarray]:
     """One release, unchecked: `release` checks once and draws once, `simulate` checks once and draws many times."""
     out = [np.empty(n) for n in hierarchy.sizes]
-    _noisy(rng, hierarchy.counts[0], eps[0], out[0])
+    _noisy(rng, hierarchy.floats[0], eps[0], out[0])
     for level, runs in enumerate(hierarchy.runs, start=1):
         for run in runs:  # a run at a time: its noise is still in the cache when it is clipped and fitted
             x = out[level][run.nodes]
-            _noisy(rng, hierarchy.counts[level][run.nodes], eps[level], x)
+            _noisy(rng, hierarchy.floats[level][run.nodes], eps[level], x)
             if consistent:
                 fit_families(x, out[level - 1][run.parents], run)
     return out
@@ -61,8 +64,8 @@ def simulated_laplace(rng: np.random.Generator, scale: float, out: np.ndarray) -
     2.0
     """
     rng.standard_exponential(out=out)
-    coins = np.unpackbits(np.frombuffer(rng.bytes(-(-out.size // 8)), dtype=np.uint8), count=out.size)
-    out *= np.array((-scale, scale)).take(coins)
+    coins = np.frombuffer(rng.bytes(-(-out.size // 8)), dtype=np.uint8)
+    out *= (scale * _SIGNS).take(coins, axis=0).reshape(-1)[: out.size]
 
 
 def check_eps(hierarchy: Hierarchy, eps: Sequence[float] | Allocation) -> np.ndarray:

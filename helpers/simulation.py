@@ -51,7 +51,8 @@ def simulate(
 
     `bias2` is unbiased and may therefore come out slightly negative. The same seed gives the same numbers. A run of more
     than a second shows a progress bar (the environment variable TQDM_DISABLE=1 turns it off). With fewer than four trials
-    the standard errors of `bias2` and `variance` cannot be told and are NaN.
+    the standard errors of `bias2` and `variance` cannot be told and are NaN. Where a level is a single node (or its errors
+    move as one) and its bias is lost in the noise, `bias2_se` is cautious: up to 1.4 times too large.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> simulate(tree, eps=[0.5, 0.5], trials=1000, seed=1).columns.tolist()
@@ -65,10 +66,15 @@ def simulate(
     levels = [_LevelErrors(len(n), trials) for n in hierarchy.counts]
     for _ in tqdm(range(trials), desc="releases", delay=1, leave=False):
         released = draw(hierarchy, eps, rng, consistent)
-        for level, noisy, true in zip(levels, released, hierarchy.counts, strict=True):
+        for level, noisy, true in zip(levels, released, hierarchy.floats, strict=True):
             level.add(np.subtract(noisy, true, out=noisy))
     rows = [level.estimates() for level in levels]
     return pd.DataFrame(rows, index=list(hierarchy.levels), columns=COLUMNS + [f"{c}_se" for c in COLUMNS])
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> float:
+    """<a, b> on one core: `a @ b` would wake a second one, and wait for it whenever that one is busy."""
+    return float(np.einsum("i,i", a, b))
 
 
 class _Moments:
@@ -101,10 +107,10 @@ class _LevelErrors:
         self.trace = _Moments()  # squares of <d, d'>/2 for differences d, d' of separate pairs: their mean is tr(Sigma²)
 
     def add(self, e: np.ndarray) -> None:
-        q = e @ e
+        q = _dot(e, e)
         self.q.add(q)
         if self.seen >= self.trials // 2:
-            x = e @ self.sum / self.seen
+            x = _dot(e, self.sum) / self.seen
             self.x.add(x)
             self.centred.add(q - 2 * x)
             self.mean_noise.add(1 / self.seen)
@@ -115,14 +121,14 @@ class _LevelErrors:
             return
         difference = e - self.first
         if self.difference is not None:
-            self.trace.add((difference @ self.difference / 2) ** 2)
+            self.trace.add((_dot(difference, self.difference) / 2) ** 2)
         self.difference = difference
 
     def estimates(self) -> tuple[float, ...]:
         """bias2, variance, mse and their standard errors."""
         t = self.trials
         mse = self.q.mean
-        bias2 = (self.sum @ self.sum - t * mse) / (t * (t - 1))
+        bias2 = (_dot(self.sum, self.sum) - t * mse) / (t * (t - 1))
         # The mean so far is itself noisy: it adds tr(Sigma²)/seen to the variance of x, four times that to `centred`.
         trace = self.trace.mean if self.trace.count else np.nan
         noise = trace * self.mean_noise.mean

@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from timeit import timeit
@@ -29,7 +30,8 @@ from helpers import Hierarchy, load_state, minimize_error, release, simulate, to
 
 ROOT = Path(__file__).resolve().parent.parent
 JSON, PLOT = ROOT / "book" / "bench.json", ROOT / "book" / "images" / "bench.svg"
-NATION_FILE = ROOT.parent / "shared" / "data" / "us_2020_blocks.npz"
+NATION_FILE = Path(os.environ.get("US_BLOCKS") or ROOT.parent / "shared" / "data" / "us_2020_blocks.npz")
+AT_HAND = bool(os.environ.get("US_BLOCKS")) or NATION_FILE.exists()  # a file that was asked for must be there
 NATION_LEVELS = ("country", "state", "county", "tract", "block group", "block")
 NATION_SIZES = (1, 51, 3_143, 84_414, 239_771, 8_131_456)
 TRIALS = 300
@@ -61,11 +63,15 @@ class Row:
         return f"{value:.3g}{self.unit}"
 
 
-def in_turn(one: Callable, other: Callable, pairs: int, calls: int = 1) -> dict:
-    """How many times as long `one` takes as `other` (of which a pair times `calls` calls), and the median seconds of each."""
+def in_turn(things: dict[str, Callable], pairs: int, calls: int = 1) -> dict:
+    """How many times as long the first of two things takes as the second, and the median seconds of one call of each.
+
+    A pair times one call of the first and `calls` calls of the second, for when that is much shorter.
+    """
+    one, other = things.values()
     one(), other()  # warm up
     seconds = np.array([(timeit(one, number=1), timeit(other, number=calls) / calls) for _ in range(pairs)])  # (pairs, 2)
-    times = dict(zip(("one", "other"), np.median(seconds, axis=0).tolist(), strict=True))
+    times = dict(zip(things, np.median(seconds, axis=0).tolist(), strict=True))
     return {"ratio": float(np.median(seconds[:, 0] / seconds[:, 1])), "times": times}
 
 
@@ -79,30 +85,24 @@ def cold(hierarchy: Hierarchy) -> Callable:
     return solve
 
 
-# Allocation against SciPy
-
-
-def kkt_spread(wyoming: Hierarchy) -> Row:
-    """How far the marginal errors of the levels are apart where `minimize_error` stops."""
-    return Row("minimize_error: spread of marginal errors", minimize_error(wyoming, total=1).kkt_spread, "≤", 1e-10, unit="")
-
-
-def versus_scipy(wyoming: Hierarchy, name: str, solve: Callable, pairs: int, bar: float | None = None) -> Row:
-    """`minimize_error`, cold, against SciPy; valid if SciPy finds the same budgets."""
-    agrees = np.allclose(solve().x, minimize_error(wyoming, total=1).eps, rtol=1e-3, atol=0)
-    found = in_turn(solve, cold(wyoming), pairs, calls=10)
-    return Row(f"minimize_error, faster than SciPy {name}", sense="≥", bar=bar, valid=bool(agrees), **found)
+def versus_scipy(name: str, ours: Callable, solve: Callable, pairs: int, bar: float | None = None) -> Row:
+    """`minimize_error` against SciPy; valid if SciPy finds the same budgets."""
+    agrees = np.allclose(solve().x, ours().eps, rtol=1e-3, atol=0)
+    found = in_turn({"SciPy": solve, "minimize_error": ours}, pairs, calls=10)
+    return Row(f"minimize_error against SciPy {name}", sense="≥", bar=bar, valid=bool(agrees), **found)
 
 
 def program(counts: list[np.ndarray], sums: list[Callable]) -> tuple[Callable, Callable]:
-    """Program (1) as one writes it for SciPy: the error and its gradient, where sums[l] adds up over the nodes of level l."""
+    """Program (1) as one writes it for SciPy: error and gradient, where sums[l] adds up over the nodes of level l."""
+
+    def levels(eps):
+        return ((n * e, e, add) for n, e, add in zip(counts, eps, sums, strict=True))
 
     def error(eps):
-        return sum(add(2 - (1 + n * e) * np.exp(-n * e)) / e**2 for n, add, e in zip(counts, sums, eps, strict=True))
+        return sum(add(2 - (1 + x) * np.exp(-x)) / e**2 for x, e, add in levels(eps))
 
     def gradient(eps):
-        levels = ((n * e, add, e) for n, add, e in zip(counts, sums, eps, strict=True))
-        return np.array([-add(4 - (x * x + 2 * x + 2) * np.exp(-x)) / e**3 for x, add, e in levels])
+        return np.array([-add(4 - (x * x + 2 * x + 2) * np.exp(-x)) / e**3 for x, e, add in levels(eps)])
 
     return error, gradient
 
@@ -126,16 +126,13 @@ def scipy_solver(problem: tuple[Callable, Callable], method: str, plain: bool = 
     return solve
 
 
-# Consistency against a loop of sorts
-
-
 def versus_sorts(wyoming: Hierarchy) -> Row:
     """`top_down` against a loop of sort-based projections on one noisy tree."""
     noisy = release(wyoming, minimize_error(wyoming, total=1), seed=1, consistent=False)
     loop = loop_of_sorts(wyoming)
     agrees = all(np.allclose(a, b, atol=1e-6) for a, b in zip(loop(noisy), top_down(wyoming, noisy), strict=True))
-    found = in_turn(lambda: loop(noisy), lambda: top_down(wyoming, noisy), pairs=300)
-    return Row("top_down, faster than a loop of sorts", sense="≥", bar=5, valid=agrees, **found)
+    found = in_turn({"loop": partial(loop, noisy), "top_down": partial(top_down, wyoming, noisy)}, pairs=300)
+    return Row("top_down against a loop of sorts", sense="≥", bar=5, valid=agrees, **found)
 
 
 def loop_of_sorts(hierarchy: Hierarchy) -> Callable:
@@ -161,42 +158,25 @@ def project_by_sort(x: np.ndarray, total: float, ranks: np.ndarray) -> np.ndarra
     return np.maximum(x - theta[above - 1], 0)
 
 
-# Release and simulation against the noise alone, drawn from the same generator
-
-
-def versus_laplace(name: str, hierarchy: Hierarchy, bar: float | None = None) -> Row:
-    """A whole release against `Generator.laplace` for as many nodes."""
+def releasing(hierarchy: Hierarchy) -> Callable:
+    """A whole release: noise, clip, consistency."""
     eps, rng = minimize_error(hierarchy, total=1), np.random.default_rng(1)
-    found = in_turn(lambda: release(hierarchy, eps, seed=rng), lambda: rng.laplace(size=hierarchy.sizes.sum()), pairs=500)
-    return Row(f"release, {name} / Generator.laplace", sense="≤", bar=bar, **found)
+    return partial(release, hierarchy, eps, seed=rng)
 
 
-def simulation(hierarchy: Hierarchy) -> Row:
-    """`simulate` against `Generator.laplace` for as many nodes and trials."""
-    eps, rng = minimize_error(hierarchy, total=1), np.random.default_rng(1)
-
-    def noise():
-        for _ in range(TRIALS):
-            rng.laplace(size=hierarchy.sizes.sum())
-
-    found = in_turn(lambda: simulate(hierarchy, eps, TRIALS, seed=rng), noise, pairs=15)
-    return Row(f"simulate, {TRIALS} trials / Generator.laplace", sense="≤", bar=2, **found)
-
-
-# From Wyoming to the nation
+def versus_laplace(name: str, run: Callable, nodes: int, pairs: int, bar: float | None = None, draws: int = 1) -> Row:
+    """`run` against `draws` times `Generator.laplace` for as many nodes."""
+    rng = np.random.default_rng(1)
+    found = in_turn({name: run, "laplace": partial(rng.laplace, size=nodes)}, pairs, calls=draws)
+    found["ratio"] /= draws
+    return Row(f"{name} / Generator.laplace", sense="≤", bar=bar, **found)
 
 
 def growth(name: str, run: Callable[[Hierarchy], Callable], wyoming: Hierarchy, country: Hierarchy, pairs: int) -> Row:
     """Time per node of what `run` prepares, nation over Wyoming."""
-    found = in_turn(run(country), run(wyoming), pairs, calls=25)
+    found = in_turn({"nation": run(country), "Wyoming": run(wyoming)}, pairs, calls=25)
     found["ratio"] *= float(wyoming.sizes.sum() / country.sizes.sum())
     return Row(f"{name}, time per node: nation / Wyoming", sense="≤", bar=2, **found)
-
-
-def releasing(hierarchy: Hierarchy) -> Callable:
-    """Releases of a tree, ready to draw."""
-    eps, rng = minimize_error(hierarchy, total=1), np.random.default_rng(1)
-    return lambda: release(hierarchy, eps, seed=rng)
 
 
 def memory() -> Row:
@@ -215,23 +195,16 @@ def print_peak() -> None:
 
 def nation() -> Hierarchy:
     """The tree of the nation's blocks, or one of its shape."""
-    blocks, parents = _read(nation_file()) if nation_file() else _generated()
+    blocks, parents = _read() if AT_HAND else _generated()
     counts = [blocks]
     for parent in reversed(parents):
         counts.insert(0, np.bincount(parent, weights=counts[0]).astype(np.int64))
     return Hierarchy.from_counts(counts, [None, *parents], NATION_LEVELS)
 
 
-def nation_file() -> Path | None:
-    """Where the nation's blocks are, or None if they are not at hand."""
-    if os.environ.get("US_BLOCKS"):
-        return Path(os.environ["US_BLOCKS"])
-    return NATION_FILE if NATION_FILE.exists() else None
-
-
-def _read(file: Path) -> tuple[np.ndarray, list[np.ndarray]]:
+def _read() -> tuple[np.ndarray, list[np.ndarray]]:
     """Block counts and, for each level below the country, the nodes' parents."""
-    with np.load(file) as data:
+    with np.load(NATION_FILE) as data:
         blocks, fanout, codes = data["population"].astype(np.int64), data["blocks_per_group"], data["group_geoid"]
     parents = [np.repeat(np.arange(len(codes)), fanout)]
     for digits in (1, 6, 3):  # what a block group, a tract and a county add to the code of the node above
@@ -247,28 +220,30 @@ def _generated() -> tuple[np.ndarray, list[np.ndarray]]:
     return rng.geometric(1 / 42, NATION_SIZES[-1]) - 1, [np.sort(np.concatenate(pair)) for pair in extra]
 
 
-# The run and its report
-
-
 def measure(published: Hierarchy, geography: Hierarchy, country: Hierarchy) -> Iterator[Row]:
     """Every row but the memory."""
-    yield kkt_spread(published)
+    best, nodes = minimize_error(published, total=1), published.sizes.sum()
+    yield Row("minimize_error: spread of marginal errors", best.kkt_spread, "≤", 1e-10, unit="")
     distinct = published.repeated
     values, times = (np.split(a, distinct.starts[1:]) for a in (distinct.counts, distinct.times))
     full, short = program(published.counts, [np.sum] * 3), program(values, [m.dot for m in times])
     tight = {"ftol": 1e-9}  # the default, 1e-6, leaves the budgets 0.3% off
-    for name, solve, pairs, bar in [
-        ("trust-constr with gradient", scipy_solver(full, "trust-constr"), 25, 200),
-        ("SLSQP with gradient", scipy_solver(full, "SLSQP", **tight), 100, 20),
-        ("trust-constr as it comes", scipy_solver(full, "trust-constr", plain=True), 5, None),
-        ("trust-constr, distinct counts", scipy_solver(short, "trust-constr"), 25, None),
-        ("SLSQP, distinct counts", scipy_solver(short, "SLSQP", **tight), 100, None),
+    first, later = cold(published), partial(minimize_error, published, total=1)
+    trust, slsqp = scipy_solver(full, "trust-constr"), scipy_solver(full, "SLSQP", **tight)
+    for name, ours, solve, pairs, bar in [
+        ("trust-constr with gradient", later, trust, 25, 200),
+        ("trust-constr with gradient, first call on a tree", first, trust, 25, None),
+        ("trust-constr, no gradient or scale", first, scipy_solver(full, "trust-constr", plain=True), 5, 200),
+        ("trust-constr with gradient, distinct counts", later, scipy_solver(short, "trust-constr"), 25, None),
+        ("SLSQP with gradient", first, slsqp, 100, 20),
+        ("SLSQP with gradient, distinct counts", later, scipy_solver(short, "SLSQP", **tight), 100, None),
     ]:
-        yield versus_scipy(published, name, solve, pairs, bar)
+        yield versus_scipy(name, ours, solve, pairs, bar)
     yield versus_sorts(published)
-    yield versus_laplace("published Wyoming", published, bar=1.5)
-    yield versus_laplace("all blocks of Wyoming", geography)
-    yield simulation(published)
+    yield versus_laplace("release, published Wyoming", releasing(published), nodes, pairs=500, bar=1.5)
+    yield versus_laplace("release, all blocks of Wyoming", releasing(geography), geography.sizes.sum(), pairs=200)
+    simulating = partial(simulate, published, best, trials=TRIALS, seed=1)
+    yield versus_laplace("simulate, a trial", simulating, nodes, pairs=15, bar=2, draws=TRIALS)
     yield growth("release", releasing, geography, country, pairs=9)
     yield growth("minimize_error", cold, geography, country, pairs=25)
 
@@ -277,47 +252,46 @@ def draw(rows: list[Row]) -> None:
     """The ratios as lengths on a log scale, with a tick at the bar each must meet: gains above, costs below."""
     from matplotlib import pyplot as plt
 
-    from helpers.plots import STYLE
+    from helpers.plots import BLUE, RED, SKY, STYLE
+
+    def panel(ax, rows: list[Row], label: str, left: float) -> None:
+        ends = [max(r.ratio, r.bar or 0) for r in rows]
+        for y, (r, end) in enumerate(zip(rows, ends, strict=True)):
+            ax.barh(y, r.ratio - left, left=left, height=0.6, color={"": SKY, "pass": BLUE}.get(r.verdict, RED))
+            ax.vlines([r.bar] if r.bar else [], y - 0.4, y + 0.4, color="black")
+            judged = f"  ({r.verdict}: {r.sense} {r.show(r.bar)})" if r.bar else ""
+            ax.text(end * 1.08, y, r.show(r.ratio) + judged, va="center")
+        ax.set(xscale="log", xlim=(left, left * (max(ends) / left) ** 1.6), xlabel=label)
+        ax.set_yticks(range(len(rows)), [r.name for r in rows])
+        ax.xaxis.set(major_formatter=lambda x, _: f"{x:g}×", minor_formatter="")
+        ax.grid(axis="y", visible=False)
+        ax.invert_yaxis()
 
     gains, costs = ([r for r in rows if r.unit == "×" and r.sense == sense] for sense in "≥≤")
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(2, figsize=(10, 6), layout="constrained", height_ratios=[len(gains), len(costs)])
-        _draw_panel(axes[0], gains, "times faster (longer is better)", left=1)
-        _draw_panel(axes[1], costs, "times as long (shorter is better)", left=0.1)
+        panel(axes[0], gains, "times faster (longer is better)", left=1)
+        panel(axes[1], costs, "times as long (shorter is better)", left=0.1)
         figure.savefig(PLOT, metadata={"Date": None})
-
-
-def _draw_panel(ax, rows: list[Row], label: str, left: float) -> None:
-    from helpers.plots import BLUE, RED, SKY
-
-    ends = [max(r.ratio, r.bar or 0) for r in rows]
-    for y, (r, end) in enumerate(zip(rows, ends, strict=True)):
-        ax.barh(y, r.ratio - left, left=left, height=0.6, color={"": SKY, "pass": BLUE}.get(r.verdict, RED))
-        ax.text(end * 1.08, y, r.show(r.ratio) + (f"  ({r.verdict}: {r.sense} {r.show(r.bar)})" if r.bar else ""), va="center")
-        ax.plot([r.bar, r.bar] if r.bar else [], [y - 0.4, y + 0.4] if r.bar else [], color="black")
-    ax.set(xscale="log", xlim=(left, left * (max(ends) / left) ** 1.5), xlabel=label)
-    ax.set_yticks(range(len(rows)), [r.name for r in rows])
-    ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}×")
-    ax.grid(axis="y", visible=False)
-    ax.invert_yaxis()
 
 
 def main() -> int:
     """Measure every row, print the table, write the files; 1 if any bar is missed, else 0."""
     begun = time.perf_counter()
     peak = memory()  # first: on Linux the peak of a child starts at its parent's
-    trees = {"published": load_state("WY"), "geography": load_state("WY", "geography", NATION_LEVELS[1:]), "country": nation()}
+    trees = {"published": load_state("WY"), "geography": load_state("WY", "geography", NATION_LEVELS[1:])}
+    trees["country"] = nation()
     rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=12), peak]
     found = {
         "rows": [asdict(r) | {"verdict": r.verdict} for r in rows],
-        "nation": "us_2020_blocks.npz" if nation_file() else "generated",
+        "nation": "us_2020_blocks.npz" if AT_HAND else "generated",
         "sizes": {name: dict(zip(h.levels, h.sizes.tolist(), strict=True)) for name, h in trees.items()},
         "versions": {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__},
         "cores": os.cpu_count(),
         "seconds": round(time.perf_counter() - begun),
     }
     for r in rows:
-        print(f"{r.name:62}{r.show(r.ratio):>10}{'' if r.bar is None else r.sense + ' ' + r.show(r.bar):>10}  {r.verdict}")
+        print(f"{r.name:66}{r.show(r.ratio):>9}{'' if r.bar is None else r.sense + ' ' + r.show(r.bar):>10}  {r.verdict}")
     print("nation: {nation} · {cores} cores · {seconds} s · {versions}".format(**found))
     JSON.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     draw(rows)

@@ -59,7 +59,7 @@ def test_shares_and_factors_are_bound(path):
 
 @pytest.mark.parametrize(
     ("number", "value", "same"),
-    [("13", 13.4, True), ("13", 13.6, False), ("0.18", 0.1839, True), ("20,975", 20975, True), ("−1.5", -1.52, True), ("89", 88, False)],
+    [("13", 13.4, True), ("13", 13.6, False), ("0.18", 0.1839, True), ("20,975", 20975, True), ("−1.5", -1.52, True)],
 )
 def test_rounding_of_shown_numbers(number, value, same):
     "A number agrees with a value exactly when rounding the value to its digits gives it."

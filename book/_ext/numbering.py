@@ -1,0 +1,21 @@
+"""Number propositions and theorems as the paper does: 1, 2, 3 … through the whole book, not anew in each chapter.
+
+Sphinx numbers every kind of figure by chapter (2.1, 2.2, 3.1). That is right for figures, exercises and equations. But
+"Proposition 3" has to be the paper's Proposition 3, on whichever page it stands.
+"""
+
+THROUGHOUT = ("proposition", "theorem")
+
+
+def renumber(app, env):
+    for kind in THROUGHOUT:
+        number = 0
+        for page in env.toc_fignumbers.values():  # pages come in the order of the table of contents
+            for node in page.get(kind, {}):
+                number += 1
+                page[kind][node] = (number,)
+
+
+def setup(app):
+    app.connect("env-updated", renumber)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

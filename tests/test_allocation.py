@@ -1,0 +1,279 @@
+"""Program (1) and (2) by their optimality conditions, by brute force, and by the paper's numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from strategies import budgets, seeds, trees, weights
+
+from helpers import (
+    Hierarchy,
+    cube_root,
+    expected_error,
+    load_state,
+    mechanism,
+    minimize_budget,
+    minimize_error,
+    mse,
+    uniform,
+)
+
+# Marginal errors fall like ε^(−2) or faster, so a relative spread δ of them moves ε by δ/2 at most, and δ ≤ 1e-10.
+SAME_EPS = 1e-10
+
+
+def error(tree, eps, w):
+    """Σ_l w_l F_l(ε_l), node by node."""
+    return math.fsum(w_l * math.fsum(mse(n, e)) for n, e, w_l in zip(tree.counts, eps, w, strict=True))
+
+
+def marginal_errors(tree, eps, w):
+    """(L,) −w_l ∂F_l/∂ε_l, node by node, differentiated by hand from MSE = [2 − (1 + εN) exp(−εN)] / ε²."""
+    def marginal(n, e):
+        return 4 / e**3 - (n**2 / e + 2 * n / e**2 + 2 / e**3) * np.exp(-e * n)
+
+    return np.array([w_l * math.fsum(marginal(n.astype(float), e)) for n, e, w_l in zip(tree.counts, eps, w, strict=True)])
+
+
+def spread(marginal):
+    return (marginal.max() - marginal.min()) / marginal.mean()
+
+
+def ones(tree):
+    return np.ones(len(tree.levels))
+
+
+def large_count_constant(tree, w):
+    """C = (Σ (w_l n_l)^(1/3))³: the least error is between C/T² and 2C/T²."""
+    return np.cbrt(w * tree.sizes).sum() ** 3
+
+
+@st.composite
+def problems(draw):
+    """A tree, a positive number (total or the like), weights."""
+    tree = draw(trees())
+    return tree, draw(budgets()), draw(st.one_of(st.just(ones(tree)), weights(tree)))
+
+
+@given(problems())
+def test_optimum_meets_the_kkt_conditions(problem):
+    """At the optimum all weighted marginal errors agree to 1e-10, budgets are positive and spend exactly the total."""
+    tree, total, w = problem
+    best = minimize_error(tree, total, w)
+    assert spread(marginal_errors(tree, best.eps, w)) <= 1e-10  # the contract's bar
+    assert (best.eps > 0).all()
+    assert abs(best.eps.sum() - total) <= 1e-12 * total  # rounding of L ≤ 4 terms
+    assert best.kkt_spread <= 1e-10
+
+
+@given(problems(), seeds())
+def test_no_other_split_does_better(problem, seed):
+    """Random feasible splits, near and far, never have a smaller weighted error."""
+    tree, total, w = problem
+    best = minimize_error(tree, total, w)
+    least, rng = error(tree, best.eps, w), np.random.default_rng(seed)
+    for size in (1e-3, 0.1, 2.0):
+        other = best.eps * np.exp(size * rng.normal(size=len(best.eps)))
+        assert error(tree, other * total / other.sum(), w) >= least * (1 - 1e-13)  # rounding of the two sums
+
+
+@settings(max_examples=25)
+@given(trees(least_levels=2), st.floats(0.01, 10), st.data())
+def test_scipy_finds_the_same_optimum(tree, total, data):
+    """SLSQP, scaled and started from the cube-root rule, ends where Newton's method ends."""
+    w = data.draw(weights(tree))
+    best = minimize_error(tree, total, w)
+    start = cube_root(tree, total, w).eps
+    least = error(tree, best.eps, w)
+
+    def objective(z):  # z: budgets in units of the start
+        return error(tree, start * np.maximum(z, 1e-3), w) / least
+
+    found = minimize(
+        objective, np.ones(len(start)), jac=lambda z: -start * marginal_errors(tree, start * np.maximum(z, 1e-3), w) / least,
+        method="SLSQP", constraints={"type": "eq", "fun": lambda z: start @ z / total - 1, "jac": lambda z: start / total},
+        options={"ftol": 1e-14, "maxiter": 200},
+    )
+    assert abs(found.fun - 1) < 1e-8  # SLSQP's own accuracy; neither beats the other by more
+
+
+@given(problems())
+def test_newton_needs_a_handful_of_steps(problem):
+    """Program (1) is solved with at most eight looks at the derivatives, program (2) with at most six times as many."""
+    tree, total, w = problem
+    looks, look = [], mechanism.h_slope_and_curvature
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mechanism, "h_slope_and_curvature", lambda x: looks.append(1) or look(x))
+        minimize_error(tree, total, w)
+        assert len(looks) <= 8  # four were seen; quadratic convergence leaves little to vary
+        looks.clear()
+        minimize_budget(tree, large_count_constant(tree, w) / total**2, w)
+        assert len(looks) <= 48  # twenty were seen: about four solutions of program (1)
+
+
+@given(trees(childless=False), budgets())
+def test_lower_levels_get_no_less(tree, total):
+    """Theorem 1: with equal weights and a child for every parent, ε never falls on the way down."""
+    eps = minimize_error(tree, total).eps
+    assert (eps[1:] >= eps[:-1] * (1 - 1e-9)).all()  # where every parent has one child the budgets are equal, up to SAME_EPS
+
+
+def test_childless_nodes_break_theorem_1():
+    """With 300 empty nodes that have no children, the middle level gets more than the lowest one."""
+    tree = Hierarchy.from_counts([[5], [5] + [0] * 300, [2, 3]], [None, [0] * 301, [0, 0]])
+    assert minimize_error(tree, 1).eps.round(3).tolist() == [0.112, 0.747, 0.141]
+
+
+@given(problems())
+def test_cube_root_is_within_a_factor_of_two(problem):
+    """The cube-root rule never has twice the least error (Proposition 4), and never more than 4.1% above it was found."""
+    tree, total, w = problem
+    ratio = error(tree, cube_root(tree, total, w).eps, w) / error(tree, minimize_error(tree, total, w).eps, w)
+    assert 1 - 1e-13 <= ratio <= 2  # proved; the slack below 1 is rounding
+    assert ratio <= 1.041  # found: 4.06% = max_p (1+p)/(1+(2^(1/3)−1)p)³ − 1
+
+
+def test_cube_root_regret_reaches_the_worst_case_found():
+    """Two levels, one (almost) empty and one full, in the worst proportion, cost 4.06%: the found worst case is attained."""
+    tree = Hierarchy.from_counts([[10**12] + [0] * 2539, [10**9] * 1000], [None, [0] * 1000])
+    regret = cube_root(tree, 1).mse / minimize_error(tree, 1).mse - 1
+    assert regret == pytest.approx(0.0406, abs=1e-4)
+
+
+@given(problems())
+def test_neighbouring_budgets_stay_in_the_sandwich(problem):
+    """(ε_{l+1}/ε_l)³ lies between half and twice the ratio of w n."""
+    tree, total, w = problem
+    eps, load = minimize_error(tree, total, w).eps, w * tree.sizes
+    ratio = (eps[1:] / eps[:-1]) ** 3 / (load[1:] / load[:-1])
+    assert (ratio >= 0.5 * (1 - 4 * SAME_EPS)).all() and (ratio <= 2 * (1 + 4 * SAME_EPS)).all()  # a cube triples the error
+
+
+@given(problems())
+def test_simple_rules_follow_their_formulas(problem):
+    """uniform is ε/L; cube_root is proportional to (w n)^(1/3); both spend the total."""
+    tree, total, w = problem
+    assert_allclose(uniform(tree, total).eps, total / len(tree.levels), rtol=1e-15)  # one division
+    root = [(w_l * n) ** (1 / 3) for w_l, n in zip(w, tree.sizes, strict=True)]
+    assert_allclose(cube_root(tree, total, w).eps, [total * r / sum(root) for r in root], rtol=1e-14)  # a few roundings
+    assert_allclose(cube_root(tree, total).eps, cube_root(tree, total, ones(tree)).eps, rtol=0)
+
+
+@pytest.mark.parametrize("count", [0, 10**12])
+def test_cube_root_is_optimal_where_all_counts_are_alike(count):
+    """When all counts are zero, or all are huge, the cube-root rule is the optimum."""
+    tree = Hierarchy.from_counts([[3 * count], [count] * 3], [None, [0, 0, 0]])
+    assert_allclose(minimize_error(tree, 1, [2, 1]).eps, cube_root(tree, 1, [2, 1]).eps, rtol=SAME_EPS)
+
+
+@given(problems())
+def test_least_budget_uses_up_the_allowed_error(problem):
+    """Program (2) ends exactly at tau, at a KKT point, with √(C/tau) ≤ total ≤ √(2C/tau)."""
+    tree, near, w = problem
+    constant = large_count_constant(tree, w)
+    tau = constant / near**2  # so that the answer lies between `near` and √2 · `near`
+    best = minimize_budget(tree, tau, w)
+    assert_allclose(w @ best.mse_by_level, tau, rtol=1e-10)  # the contract's bar for solutions
+    assert spread(marginal_errors(tree, best.eps, w)) <= 1e-10
+    assert near * (1 - 1e-10) <= best.total <= math.sqrt(2) * near * (1 + 1e-10)  # the ends are reached, up to the above
+
+
+@given(problems())
+def test_the_two_programs_are_inverse(problem):
+    """The least budget for the least error of a budget is that budget, split the same way."""
+    tree, total, w = problem
+    best = minimize_error(tree, total, w)
+    back = minimize_budget(tree, w @ best.mse_by_level, w)
+    assert_allclose(back.total, total, rtol=1e-10)
+    assert_allclose(back.eps, best.eps, rtol=10 * SAME_EPS)  # two solutions, each within SAME_EPS, at two totals
+
+
+@given(problems(), st.sampled_from([0.5, 3.0, 1000.0]))
+def test_units_do_not_matter(problem, c):
+    """Counting in units c times smaller turns ε into ε/c."""
+    tree, total, w = problem
+    scaled = Hierarchy(tree.levels, tuple(n * c for n in tree.counts), tree.parents)
+    found = minimize_error(scaled, total / c, w)
+    assert_allclose(found.eps * c, minimize_error(tree, total, w).eps, rtol=2 * SAME_EPS)  # two solutions
+
+
+@given(problems(), st.sampled_from([1e-3, 7.0, 1e6]))
+def test_only_ratios_of_weights_matter(problem, c):
+    """Multiplying all weights by a number changes no allocation."""
+    tree, total, w = problem
+    assert_allclose(minimize_error(tree, total, c * w).eps, minimize_error(tree, total, w).eps, rtol=2 * SAME_EPS)
+    assert_allclose(cube_root(tree, total, c * w).eps, cube_root(tree, total, w).eps, rtol=1e-14)  # a few roundings
+
+
+@given(problems())
+def test_every_rule_reports_its_own_error(problem):
+    """mse_by_level, mse and total follow from eps, unweighted, for every rule."""
+    tree, total, w = problem
+    rules = [uniform(tree, total), cube_root(tree, total, w), minimize_error(tree, total, w)]
+    rules.append(minimize_budget(tree, large_count_constant(tree, w) / total**2, w))
+    for found in rules:
+        assert_allclose(found.mse_by_level, expected_error(tree, found.eps)["mse"], rtol=1e-12)  # sums in another order
+        assert found.mse == found.mse_by_level.sum() and found.total == found.eps.sum()
+        assert found.levels == tree.levels and found.eps.shape == found.mse_by_level.shape == tree.sizes.shape
+
+
+@given(problems())
+def test_kkt_spread_is_the_relative_spread_of_marginal_errors(problem):
+    """The spread that is reported is (max − min) / mean of the weighted marginal errors."""
+    tree, total, w = problem
+    found = cube_root(tree, total, w)
+    expected = spread(marginal_errors(tree, found.eps, w))
+    assert_allclose(found.kkt_spread, expected, rtol=1e-9, atol=1e-13)  # atol: rounding of the marginals themselves
+
+
+def test_uniform_is_compared_with_equal_weights():
+    """uniform's spread is that of equal weights."""
+    tree = Hierarchy.from_counts([[0], [0, 0]], [None, [0, 0]])
+    assert uniform(tree, 1).kkt_spread == pytest.approx((2 - 1) / 1.5, rel=1e-14)
+
+
+@pytest.mark.parametrize("best", [True, False])
+def test_one_level_gets_everything(best):
+    """A tree of one level has one possible split."""
+    tree = Hierarchy.from_counts([[1, 2, 3]], [None])
+    found = minimize_error(tree, 0.7) if best else minimize_budget(tree, error(tree, [0.7], [1]))
+    assert_allclose(found.eps, [0.7], rtol=1e-12)  # the root of one equation
+
+
+def test_allocations_turn_into_arrays():
+    """NumPy takes an allocation where it takes its budgets, in any dtype, and a copy is a copy."""
+    found = uniform(Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), 1)
+    assert np.asarray(found).tolist() == [0.5, 0.5] and np.asarray(found, dtype=np.float32).dtype == np.float32
+    np.array(found, copy=True)[0] = 9
+    assert found.eps.tolist() == [0.5, 0.5]
+    assert repr(found).startswith("Allocation(level 1 0.5, level 2 0.5; total 1, mse 17.68")
+
+
+def test_wyoming_needs_a_budget_of_1_935_for_an_error_of_20000():
+    """Program (2) on the published tree gives 1.935 for tau = 20,000, inside [1.378, 1.949] (the paper: about 2)."""
+    tree = load_state("wyoming")
+    assert round(minimize_budget(tree, 20_000).total, 3) == 1.935
+    constant = large_count_constant(tree, ones(tree))
+    assert [round(math.sqrt(k * constant / 20_000), 3) for k in (1, 2)] == [1.378, 1.949]
+
+
+@pytest.mark.parametrize("state, total, gain", [("WY", 0.5, 4.3), ("WY", 2, 4.8), ("NM", 2, 4.6), ("DE", 2, 4.2)])
+def test_uniform_has_more_than_four_times_the_variance(state, total, gain):
+    """On the published trees the uniform split has four to five times the variance of the optimum."""
+    tree = load_state(state)
+    best, even = (expected_error(tree, rule(tree, total))["variance"].sum() for rule in (minimize_error, uniform))
+    assert round(even / best, 1) == gain
+
+
+@pytest.mark.parametrize("total", [0.1, 1, 10])
+@pytest.mark.parametrize("tree", ["published", "geography"])
+def test_real_trees_are_solved_to_the_bar(tree, total):
+    """Wyoming's trees, with 20,975 and 53,769 blocks, are solved to a spread of 1e-10, at four and five levels too."""
+    for levels in (["state", "tract", "block"], ["state", "county", "tract", "block group", "block"]):
+        wyoming = load_state("WY", tree, levels)
+        best = minimize_error(wyoming, total)
+        assert spread(marginal_errors(wyoming, best.eps, ones(wyoming))) <= 1e-10

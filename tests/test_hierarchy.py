@@ -1,0 +1,189 @@
+"""Trees against a slow oracle of dictionaries, and the runs and repeats that the fast code works on."""
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import frames, seeds, trees
+
+from helpers import Hierarchy
+
+module = importlib.import_module("helpers.hierarchy")
+KEYS = ["a", "b", "c"]
+
+
+def by_path(frame, levels):
+    """For each level, {path: people}, built row by row."""
+    sums = [{} for _ in levels]
+    for row in frame.to_dict("records"):
+        for depth, nodes in enumerate(sums, start=1):
+            path = tuple(row[level] for level in levels[:depth])
+            nodes[path] = nodes.get(path, 0) + row["population"]
+    return sums
+
+
+def ancestries(tree, level):
+    """(n,) for each node of a level, the counts from the top down to it."""
+    if level == 0:
+        return [(n,) for n in tree.counts[0].tolist()]
+    above = ancestries(tree, level - 1)
+    return [(*above[p], n) for p, n in zip(tree.parents[level].tolist(), tree.counts[level].tolist(), strict=True)]
+
+
+def shuffled(tree, rng):
+    """The arrays of a tree with the nodes of every level in random order."""
+    new_place = [rng.permutation(n) for n in tree.sizes]
+    counts, parents = [], []
+    for level, place in enumerate(new_place):
+        old = np.argsort(place)
+        counts.append(tree.counts[level][old])
+        parents.append(None if level == 0 else new_place[level - 1][tree.parents[level][old]])
+    return counts, parents
+
+
+@given(frames(), st.permutations(KEYS), st.integers(1, 3))
+def test_from_frame_equals_the_row_by_row_oracle(frame, order, depth):
+    """Nodes are whole paths in sorted order, equal paths are added up, and each node points at its own prefix."""
+    levels = order[:depth]
+    tree, oracle = Hierarchy.from_frame(frame, levels), by_path(frame, levels)
+    for level, nodes in enumerate(oracle):
+        paths = sorted(nodes)
+        assert tree.counts[level].tolist() == [nodes[path] for path in paths]
+        assert tree.labels[level].tolist() == [path[-1] for path in paths]
+        if level:
+            above = sorted(oracle[level - 1])
+            assert tree.parents[level].tolist() == [above.index(path[:-1]) for path in paths]
+
+
+def test_equal_codes_under_different_parents_stay_apart():
+    """Tract 100 of county 1 and tract 100 of county 3 are two nodes."""
+    frame = pd.DataFrame({"county": ["1", "3"], "tract": ["100", "100"], "population": [7, 9]})
+    assert Hierarchy.from_frame(frame, ["county", "tract"]).counts[1].tolist() == [7, 9]
+
+
+def test_from_frame_takes_the_count_column_by_name():
+    """Any column can hold the counts; the frame itself is not changed."""
+    frame = pd.DataFrame({"b": [2, 1], "people": [3, 4], "population": [0, 0]}, index=[5, 5])
+    before = frame.copy()
+    tree = Hierarchy.from_frame(frame, ["b"], count="people")
+    assert tree.counts[0].tolist() == [4, 3] and tree.parents == (None,) and tree.levels == ("b",)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+@given(trees(), seeds())
+def test_from_counts_sorts_any_order_into_the_same_tree(tree, seed):
+    """Shuffling the nodes of every level changes the order, not the tree; siblings come out adjacent, sums hold."""
+    again = Hierarchy.from_counts(*shuffled(tree, np.random.default_rng(seed)))
+    for level in range(len(tree.levels)):
+        assert sorted(ancestries(again, level)) == sorted(ancestries(tree, level))
+        if level:
+            assert (np.diff(again.parents[level]) >= 0).all()
+            sums = [int(again.counts[level][again.parents[level] == i].sum()) for i in range(again.sizes[level - 1])]
+            assert sums == again.counts[level - 1].tolist()
+
+
+def test_from_counts_keeps_the_order_of_siblings():
+    """Nodes of one parent stay in the order given, at every level."""
+    tree = Hierarchy.from_counts(
+        [[6, 4], [4, 1, 5], [2, 3, 1, 1, 3]],  # the middle level is out of order, so the lowest one has to follow
+        [None, [1, 0, 0], [2, 0, 0, 1, 2]],
+    )
+    assert [c.tolist() for c in tree.counts] == [[6, 4], [1, 5, 4], [1, 2, 3, 3, 1]]
+    assert [p.tolist() for p in tree.parents[1:]] == [[0, 0, 1], [0, 1, 1, 2, 2]]
+
+
+def test_empty_nodes_may_have_no_children():
+    """A count of zero needs nobody below it; any other count does."""
+    tree = Hierarchy.from_counts([[0, 5, 0], [2, 3]], [None, [1, 1]])
+    assert tree.sizes.tolist() == [3, 2]
+    with pytest.raises(ValueError, match="node 0 of level 1 has 1"):
+        Hierarchy.from_counts([[1, 5, 0], [2, 3]], [None, [1, 1]])
+
+
+def test_whole_counts_must_add_up_to_the_last_person():
+    """With whole numbers, one person too many is refused however large the tree is."""
+    with pytest.raises(ValueError, match="10000000000"):
+        Hierarchy.from_counts([[10**10], [10**10 - 1, 2]], [None, [0, 0]])
+
+
+@pytest.mark.parametrize("dtype, kind", [("int16", "i"), ("uint8", "i"), ("int64", "i"), ("float32", "f"), ("float64", "f")])
+def test_whole_counts_stay_whole(dtype, kind):
+    """Whole numbers are stored as whole numbers and fractions as fractions, from arrays and from frames."""
+    leaves = np.array([200, 100], dtype=dtype)
+    frame = pd.DataFrame({"a": [1, 1], "b": [1, 2], "population": leaves})
+    arrays = Hierarchy.from_counts([[300], leaves], [None, [0, 0]])
+    for tree in (Hierarchy.from_frame(frame, ["a", "b"]), arrays):
+        assert [c.tolist() for c in tree.counts] == [[300], [200, 100]]
+        assert tree.counts[1].dtype.kind == kind
+
+
+def test_fractions_only_need_to_add_up_to_rounding():
+    """0.1 + 0.2 may stand below 0.3."""
+    assert Hierarchy.from_counts([[0.3], [0.1, 0.2]], [None, [0, 0]]).sizes.tolist() == [1, 2]
+
+
+def test_levels_have_default_names_and_given_ones():
+    """Levels are called level 1, level 2, … unless named."""
+    arrays = [[5], [2, 3]], [None, [0, 0]]
+    assert Hierarchy.from_counts(*arrays).levels == ("level 1", "level 2")
+    assert Hierarchy.from_counts(*arrays, levels=["state", "block"]).levels == ("state", "block")
+
+
+@given(trees(), st.sampled_from([1, 3, 7, module.RUN_NODES]))
+def test_runs_partition_each_level_into_whole_families(tree, longest):
+    """Runs follow each other without a gap, hold whole families with their own parents, and are as long as allowed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "RUN_NODES", longest)
+        runs = Hierarchy(tree.levels, tree.counts, tree.parents).runs
+    assert len(runs) == len(tree.levels) - 1
+    for level, level_runs in enumerate(runs, start=1):
+        owners = [np.arange(tree.sizes[level - 1])[run.parents].repeat(run.sizes) for run in level_runs]
+        assert np.concatenate(owners).tolist() == tree.parents[level].tolist()
+        end, families = 0, []
+        for run in level_runs:
+            assert (run.nodes.start, run.nodes.stop) == (end, end + run.sizes.sum())
+            assert run.starts.tolist() == (np.cumsum(run.sizes) - run.sizes).tolist()
+            assert run.sizes.sum() <= longest or len(run.sizes) == 1
+            assert not families or sum(families[-1]) + run.sizes[0] > longest  # else the two runs could have been one
+            end = run.nodes.stop
+            families.append(run.sizes.tolist())
+        assert [size for run in families for size in run] == np.unique(tree.parents[level], return_counts=True)[1].tolist()
+
+
+def unfolded(tree):
+    """For each level, each stored count as often as it is said to occur, sorted."""
+    c = tree.repeated
+    levels = [slice(start, start + length) for start, length in zip(c.starts, c.lengths, strict=True)]
+    assert c.lengths.sum() == len(c.counts) == len(c.times)
+    return [np.sort(c.counts[level].repeat(c.times[level].astype(int))).tolist() for level in levels]
+
+
+@given(trees())
+def test_repeated_counts_unfold_to_the_counts(tree):
+    """Each stored count, as often as it occurs, gives back the level."""
+    assert unfolded(tree) == [np.sort(n).tolist() for n in tree.counts]
+
+
+@pytest.mark.parametrize("values", [[0, 1, 5], [0, 7, 10**12], [0.5, 2.0, 1e12]], ids=["small", "large", "fractions"])
+def test_repeated_counts_of_large_levels_are_stored_once(values):
+    """Three thousand nodes with three different counts are stored as three."""
+    leaves = np.array(values * 1000)
+    tree = Hierarchy.from_counts([[leaves.sum()], leaves], [None, [0] * 3000])
+    assert tree.repeated.counts.tolist() == [leaves.sum(), *values] and tree.repeated.times.tolist() == [1, 1000, 1000, 1000]
+    assert unfolded(tree) == [np.sort(n).tolist() for n in tree.counts]
+
+
+def test_repr_names_sizes_and_total():
+    """A tree introduces itself in one line."""
+    tree = Hierarchy.from_counts([[1234, 0], [1000, 234]], [None, [0, 0]], levels=["state", "block"])
+    assert repr(tree) == "Hierarchy(2 state, 2 block; total 1,234)"
+
+
+def test_a_tree_cannot_be_rebound():
+    """Its fields are fixed once built."""
+    tree = Hierarchy.from_counts([[1]], [None])
+    with pytest.raises(AttributeError):
+        tree.counts = ()

@@ -1,0 +1,222 @@
+"""Measured errors against closed forms, and standard errors against the scatter they claim to describe."""
+
+import importlib
+import os
+import subprocess
+import sys
+import tracemalloc
+from functools import cache
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from strategies import seeds, trees, weights
+
+from helpers import Hierarchy, bias, expected_error, mse, simulate, uniform, variance
+
+module = importlib.import_module("helpers.simulation")
+COLUMNS = ["bias2", "variance", "mse"]
+FAMILY = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+SEEDS = 250
+
+
+def forest(count):
+    """A hundred parents with two children each of the given count: many nodes a level, so that sums are nearly normal."""
+    return Hierarchy.from_counts([[2 * count] * 100, [count] * 200], [None, np.arange(200) // 2])
+
+
+CASES = {  # (tree, budgets, trials); x = εN decides how much of the error is bias
+    "counts near zero": (forest(1), (0.5, 0.7), 60),
+    "hardly any bias": (forest(1000), (0.5, 0.7), 61),
+    "bias in every node": (forest(0), (0.5, 0.7), 60),
+}
+
+
+@cache
+def estimates(case):
+    """(seeds, levels, 6) what `simulate` gives for many seeds."""
+    tree, eps, trials = CASES[case]
+    return np.array([simulate(tree, eps, trials, seed, consistent=False) for seed in range(SEEDS)])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_z_scores_look_standard_normal(case):
+    """(estimate − closed form) / standard error has mean 0 and deviation 1 over 250 seeds, in every column and level."""
+    tree, eps, _ = CASES[case]
+    found = estimates(case)
+    z = (found[..., :3] - expected_error(tree, eps).to_numpy()) / found[..., 3:]  # (seeds, levels, columns)
+    kurtosis = ((z - z.mean(0)) ** 4).mean(0) / z.var(0) ** 2
+    # Four standard errors of a mean, and 0.05 for the skew that 60 trials of at least 100 nodes leave in a studentised mean.
+    assert (np.abs(z.mean(0)) < 4 / np.sqrt(SEEDS) + 0.05).all(), z.mean(0)
+    assert (np.abs(z.std(0) - 1) < 5 * np.sqrt((kurtosis - 1) / (4 * SEEDS))).all(), z.std(0)  # five standard errors
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_estimates_are_unbiased(case):
+    """The mean over 250 seeds lies within five standard errors of the closed form, bias² included."""
+    tree, eps, _ = CASES[case]
+    found = estimates(case)[..., :3]
+    error = found.mean(0) - expected_error(tree, eps).to_numpy()
+    assert (np.abs(error) < 5 * found.std(0, ddof=1) / np.sqrt(SEEDS)).all()  # seeds 0 to 249
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_standard_errors_match_the_scatter(case):
+    """The reported variance of each estimate is, on average over 250 seeds, the variance between the seeds."""
+    found = estimates(case)
+    ratio = np.sqrt((found[..., 3:] ** 2).mean(0)) / found[..., :3].std(0, ddof=1)
+    assert (np.abs(ratio - 1) < 0.23).all(), ratio  # a deviation from 250 seeds is known to 1/√500 = 4.5%: five of those
+
+
+def ratios_under_correlation(count):
+    """(levels, columns) reported standard error over the scatter of 250 seeds, where families move as one."""
+    # A noisy parent over precise children: every child moves with its parent, so all errors of a family are correlated.
+    tree = Hierarchy.from_counts([[3 * count] * 8, [count] * 24], [None, np.arange(24) // 3])
+    found = np.array([simulate(tree, [0.2, 5.0], 60, seed) for seed in range(SEEDS)])
+    return np.sqrt((found[..., 3:] ** 2).mean(0)) / found[..., :3].std(0, ddof=1)
+
+
+def test_standard_errors_are_honest_under_correlation():
+    """Where the consistency step ties the nodes together, the reported errors still match the scatter between seeds."""
+    ratio = ratios_under_correlation(count=1)
+    assert (np.abs(ratio - 1) < 0.2).all(), ratio  # a deviation from 250 seeds is known to 1/√500 = 4.5%; seeds 0 to 249
+
+
+def test_standard_errors_are_cautious_where_bias_is_lost_in_the_noise():
+    """Without bias to speak of, variance and mse are honest as ever; bias2 claims too much error, never too little."""
+    bias2, *others = ratios_under_correlation(count=100).T
+    assert (np.abs(np.array(others) - 1) < 0.2).all(), others  # as above
+    # mu'Sigma mu is zero, and estimated as zero or more. If all errors move as one, the chance part of that is
+    # 8 ln 2 · E max(χ² − 1, 0) = 2.7 beside the 2 of the pair term: √(4.7/2) = 1.53. The rest is scatter as above.
+    assert ((bias2 > 0.8) & (bias2 < 1.75)).all(), bias2
+
+
+def naive(errors):
+    """The estimates and standard errors of (T, n) stored error vectors, from the definitions, pair by pair."""
+    t, half = len(errors), len(errors) // 2
+    q = [e @ e for e in errors]
+    bias2 = np.mean([a @ b for a, b in combinations(errors, 2)])
+    differences = [errors[i + 1] - errors[i] for i in range(0, t - 1, 2)]  # of separate pairs: variance 2 Sigma
+    trace = np.mean([(a @ b / 2) ** 2 for a, b in pairwise(differences)])  # tr(Sigma²)
+    before = [np.mean(errors[:i], axis=0) for i in range(half, t)]  # the mean as known before each late trial
+    along = [e @ m for e, m in zip(errors[half:], before, strict=True)]
+    centred = [(e - m) @ (e - m) - m @ m for e, m in zip(errors[half:], before, strict=True)]
+    noise = trace * np.mean([1 / i for i in range(half, t)])
+    degenerate = 2 * trace / (t * (t - 1))
+    bias2_var = 4 * max(0, np.var(along, ddof=1) - noise) / t + degenerate
+    variance_var = max(0, np.var(centred, ddof=1) - 4 * noise) / t + degenerate
+    return bias2, np.mean(q) - bias2, np.mean(q), *np.sqrt([bias2_var, variance_var, np.var(q, ddof=1) / t])
+
+
+@given(seeds(), st.integers(4, 25), st.integers(1, 6), st.sampled_from([0.0, 1.0, 30.0]))
+def test_streaming_sums_equal_the_definitions(seed, trials, size, shift):
+    """One pass over the errors gives what all pairs of stored errors give."""
+    errors = np.random.default_rng(seed).laplace(shift, 1, (trials, size))
+    level = module._LevelErrors(size, trials)
+    for e in errors:
+        level.add(e)
+    # Both sums cancel at most |mean|²·n ≈ 5400 down to order one: 1e-16 · 5400, far below 1e-9. A square root of a
+    # difference that is zero up to such rounding may still show 1e-6 of it.
+    found, expected = np.array(level.estimates()), np.array(naive(errors))
+    assert_allclose(found[:3], expected[:3], rtol=1e-9, atol=1e-9)
+    assert_allclose(found[3:] ** 2, expected[3:] ** 2, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("trials", [2, 3])
+def test_two_trials_are_enough_for_estimates_only(trials):
+    """With two or three trials the estimates and mse_se are numbers, the other standard errors NaN."""
+    found = simulate(FAMILY, [1, 1], trials, seed=1)
+    assert np.isfinite(found[[*COLUMNS, "mse_se"]]).all(axis=None)
+    assert found[["bias2_se", "variance_se"]].isna().all(axis=None)
+
+
+@settings(max_examples=30)
+@given(trees(), seeds(), st.integers(4, 9), st.booleans())
+def test_mse_is_bias2_plus_variance(tree, seed, trials, consistent):
+    """The three columns add up, for every tree, level by level, and mse is not negative."""
+    found = simulate(tree, np.ones(len(tree.levels)), trials, seed, consistent)
+    assert_allclose(found.bias2 + found.variance, found.mse, rtol=1e-9, atol=1e-12)  # one subtraction, undone
+    assert (found.mse >= 0).all() and (found[[f"{c}_se" for c in COLUMNS]] >= 0).all(axis=None)
+
+
+def test_the_frame_has_levels_as_rows():
+    """The result is indexed by the names of the levels, with estimates first and standard errors after."""
+    tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]], levels=["state", "block"])
+    found = simulate(tree, uniform(tree, 1), 4, seed=1)
+    assert found.index.tolist() == ["state", "block"]
+    assert found.columns.tolist() == [*COLUMNS, "bias2_se", "variance_se", "mse_se"]
+    assert expected_error(tree, [1, 1]).index.tolist() == ["state", "block"]
+    assert expected_error(tree, [1, 1]).columns.tolist() == COLUMNS
+
+
+def test_the_same_seed_gives_the_same_frame():
+    """Reproducible from a seed, different from another one, fresh without one."""
+    first = simulate(FAMILY, [1, 1], 10, seed=5)
+    pd.testing.assert_frame_equal(first, simulate(FAMILY, uniform(FAMILY, 2), 10, seed=5), check_exact=True)
+    pd.testing.assert_frame_equal(first, simulate(FAMILY, [1, 1], 10, seed=np.random.default_rng(5)), check_exact=True)
+    others = [simulate(FAMILY, [1, 1], 10, seed) for seed in (6, None, None)]
+    assert len({float(frame.mse.sum()) for frame in [first, *others]}) == 4
+
+
+def test_consistency_is_on_unless_turned_off():
+    """Children that sum to an exact parent err less than children on their own."""
+    precise_parent = [1e6, 0.1]
+    on, off = simulate(FAMILY, precise_parent, 400, seed=1), simulate(FAMILY, precise_parent, 400, seed=1, consistent=False)
+    assert on.mse.iloc[1] < 0.5 * off.mse.iloc[1]  # two counts of five people in all, against noise of scale ten
+    pd.testing.assert_frame_equal(on, simulate(FAMILY, precise_parent, 400, seed=1, consistent=True))
+
+
+def test_simulate_leaves_the_tree_alone():
+    """The true counts are the same after a simulation."""
+    simulate(FAMILY, [1, 1], 4, seed=1)
+    assert [n.tolist() for n in FAMILY.counts] == [[5], [2, 3]]
+
+
+def test_memory_does_not_grow_with_trials():
+    """Ten times the trials need the same memory."""
+    tree = Hierarchy.from_counts([[20_000], [1] * 20_000], [None, [0] * 20_000])
+
+    def peak(trials):
+        tracemalloc.start()
+        simulate(tree, [1, 1], trials, seed=1)
+        high = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return high
+
+    peak(4)  # imports and caches
+    assert peak(100) < peak(10) + 100_000  # one stored error vector more would be 160,000 bytes
+
+
+@given(trees(), st.data())
+def test_expected_error_sums_the_closed_forms(tree, data):
+    """Each row is the sum over the level's nodes of bias², variance and MSE."""
+    eps = data.draw(weights(tree))
+    found = expected_error(tree, eps)
+    for row, n, e in zip(found.to_numpy(), tree.counts, eps, strict=True):
+        direct = np.array([(bias(i, e) ** 2, variance(i, e), mse(i, e)) for i in n]).sum(axis=0)
+        assert_allclose(row, direct, rtol=1e-13)  # sums in another order
+
+
+# A clock that jumps by the step given at every look, so that a run "takes" long or no time at all.
+RUN = """
+import itertools, sys, tqdm.std
+ticks = itertools.count(0.0, float(sys.argv[1]))
+tqdm.std.time = lambda: next(ticks)
+from helpers import Hierarchy, simulate
+simulate(Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), [1, 1], trials=50, seed=1)
+"""
+
+
+@pytest.mark.parametrize("step, disabled, shown", [("0.7", False, True), ("0", False, False), ("0.7", True, False)])
+def test_long_runs_show_progress_on_stderr(step, disabled, shown):
+    """A run of more than a second shows a bar, a shorter one or TQDM_DISABLE=1 does not; nothing goes to stdout."""
+    env = {k: v for k, v in os.environ.items() if k != "TQDM_DISABLE"} | ({"TQDM_DISABLE": "1"} if disabled else {})
+    env["PYTHONPATH"] = str(Path(__file__).resolve().parent.parent)
+    done = subprocess.run([sys.executable, "-c", RUN, step], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert ("releases" in done.stderr and "/50" in done.stderr) if shown else done.stderr == ""

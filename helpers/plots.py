@@ -102,7 +102,7 @@ def clipped_density(outputs: np.ndarray, density: np.ndarray, atom: float, count
     mass.grid(False)
     axes.axvline(count, color=GREEN, linewidth=1.2, label=f"true count {count:g}")
     axes.set(xlabel="released count (people)", ylabel="density (per person)", ylim=(0, None))
-    figure.legend(loc="outside upper left", ncols=3)
+    figure.legend(loc="outside upper left", ncols=2)
     return figure
 
 

@@ -64,3 +64,12 @@ def test_shares_and_factors_are_bound(path):
 def test_rounding_of_shown_numbers(number, value, same):
     "A number agrees with a value exactly when rounding the value to its digits gives it."
     assert shown(number, value) is same
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_no_text_is_lost_in_a_gate(path):
+    "Text inside a gate's own fence would be dropped from the page; it belongs after the fence."
+    gate = re.compile(r"^(`{3,})\{(?:solution|exercise)-(?:start|end)\}[^\n]*\n(.*?)^\1", re.DOTALL | re.MULTILINE)
+    for cell in nbformat.read(path, as_version=4).cells:
+        for found in gate.finditer(cell.source):
+            assert all(line.startswith(":") or not line for line in found[2].splitlines()), found[0]

@@ -14,8 +14,9 @@ def renumber(app, env):
             for node in page.get(kind, {}):
                 number += 1
                 page[kind][node] = (number,)
+    return []  # no page has to be read again
 
 
 def setup(app):
-    app.connect("env-updated", renumber)
+    app.connect("env-get-updated", renumber, priority=900)  # after Sphinx has given its own numbers
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -93,6 +93,9 @@ def test_from_counts_keeps_the_order_of_siblings():
     )
     assert [c.tolist() for c in tree.counts] == [[6, 4], [1, 5, 4], [1, 2, 3, 3, 1]]
     assert [p.tolist() for p in tree.parents[1:]] == [[0, 0, 1], [0, 1, 1, 2, 2]]
+    leaves = np.arange(1000)  # long enough that an unstable sort would show
+    large = Hierarchy.from_counts([[leaves[1::2].sum(), leaves[::2].sum()], leaves], [None, 1 - leaves % 2])
+    assert large.counts[1].tolist() == [*range(1, 1000, 2), *range(0, 1000, 2)]
 
 
 def test_empty_nodes_may_have_no_children():
@@ -121,8 +124,10 @@ def test_whole_counts_stay_whole(dtype, kind):
 
 
 def test_fractions_only_need_to_add_up_to_rounding():
-    """0.1 + 0.2 may stand below 0.3."""
+    """0.1 + 0.2 may stand below 0.3, but not below 0.3000001."""
     assert Hierarchy.from_counts([[0.3], [0.1, 0.2]], [None, [0, 0]]).sizes.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="0.3000001"):
+        Hierarchy.from_counts([[0.3000001], [0.1, 0.2]], [None, [0, 0]])
 
 
 def test_levels_have_default_names_and_given_ones():

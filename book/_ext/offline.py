@@ -37,7 +37,8 @@ def mathjax_files():
 def copy_mathjax(app, error):
     if error or app.builder.format != "html":
         return
-    for name, source in mathjax_files().items():
+    licence = {"LICENSE.txt": Path(app.srcdir, "book", "licenses", "mathjax.txt")}  # Apache-2.0 asks that a copy goes along
+    for name, source in (mathjax_files() | licence).items():
         target = Path(app.outdir, "_static", "mathjax", name)
         target.parent.mkdir(parents=True, exist_ok=True)
         copyfile(source, target)

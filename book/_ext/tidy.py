@@ -4,6 +4,8 @@ import re
 
 # sphinx-proof and sphinx-exercise give the same id to every box of a kind; an id must be unique.
 REPEATED_ID = re.compile(r' id="(?:proof|exercise|solution)-content"')
+# sphinx-proof puts the id of an unnumbered box on its title as well.
+TITLE_ID = re.compile(r'(<p class="admonition-title") id="[^"]+"')
 MENDED = {
     'class="proof admonition" id="proof"': 'class="proof argument admonition"',
     # docutils puts entries with a withdrawn role into a list, which may hold list items only
@@ -12,7 +14,7 @@ MENDED = {
 
 
 def mend(app, page, template, context, doctree):
-    body = REPEATED_ID.sub("", context.get("body", ""))
+    body = TITLE_ID.sub(r"\1", REPEATED_ID.sub("", context.get("body", "")))
     for wrong, right in MENDED.items():
         body = body.replace(wrong, right)
     if body:

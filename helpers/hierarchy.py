@@ -302,7 +302,7 @@ def _level_counts(level: int, values) -> np.ndarray:
     array = checks.counts(f"counts[{level}]", values)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"counts[{level}] must be a flat array with at least one node, got shape {array.shape}")
-    return array
+    return array.copy()  # the tree keeps sums of it, so nobody else may change it
 
 
 def _level_parents(level: int, values, arrays: list[np.ndarray]) -> np.ndarray:

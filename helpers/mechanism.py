@@ -35,7 +35,7 @@ def variance(n: ArrayLike, eps: ArrayLike) -> np.ndarray | float:
     (3.0, 8.0)
     """
     x, eps = _scaled(n, eps)
-    return (h(x) - np.exp(-2 * x) / 4) / eps**2
+    return (h(x) - np.exp(-2 * x) / 4) / eps / eps
 
 
 def mse(n: ArrayLike, eps: ArrayLike) -> np.ndarray | float:
@@ -45,7 +45,7 @@ def mse(n: ArrayLike, eps: ArrayLike) -> np.ndarray | float:
     (4.0, 8.0)
     """
     x, eps = _scaled(n, eps)
-    return h(x) / eps**2
+    return h(x) / eps / eps  # not / eps**2, which overflows where the quotient is merely tiny
 
 
 def h(x: np.ndarray) -> np.ndarray:

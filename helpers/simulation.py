@@ -52,7 +52,7 @@ def simulate(
     `bias2` is unbiased and may therefore come out slightly negative. The same seed gives the same numbers. A run of more
     than a second shows a progress bar (the environment variable TQDM_DISABLE=1 turns it off). With fewer than four trials
     the standard errors of `bias2` and `variance` cannot be told and are NaN. Where a level is a single node (or its errors
-    move as one) and its bias is lost in the noise, `bias2_se` is cautious: up to 1.4 times too large.
+    move as one) and its bias is lost in the noise, `bias2_se` is cautious: up to 1.6 times too large.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> simulate(tree, eps=[0.5, 0.5], trials=1000, seed=1).columns.tolist()

@@ -1,7 +1,7 @@
 """Make the children of every parent add up to it, with no count below zero: program (3), level by level.
 
     x: (m,) noisy counts of a run of families · t: (f,) what each family must add up to
-    theta: what is taken off every member of a family before clipping at zero
+    excess: (f,) how much a family has too much · active: (f,) how many of its members share in it
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 
 from . import checks
 from .hierarchy import Hierarchy, Run, check_like
+
+# Members up to a million times what the family must add up to lose six of sixteen digits to rounding, which is harmless.
+_WITHIN_REACH = 1e6
 
 
 def project_simplex(values: ArrayLike, total: float) -> np.ndarray:
@@ -25,7 +28,9 @@ def project_simplex(values: ArrayLike, total: float) -> np.ndarray:
     if x.ndim != 1 or x.size == 0:
         raise ValueError(f"values must be a flat array with at least one number, got shape {x.shape}")
     t = checks.not_negative("total", total)
-    fit_families(x, np.array([t]), Run(slice(0, x.size), slice(0, 1), np.array([0]), np.array([x.size])))
+    family = Run(slice(0, x.size), slice(0, 1), np.array([0]), np.array([x.size]))
+    _bring_within_reach(x, np.array([t]), family)
+    fit_families(x, np.array([t]), family)
     return x
 
 
@@ -42,28 +47,45 @@ def top_down(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarra
     np.maximum(out[0], 0.0, out=out[0])
     for above, x, runs in zip(out, out[1:], hierarchy.runs, strict=False):
         for run in runs:
+            _bring_within_reach(x[run.nodes], above[run.parents], run)
             fit_families(x[run.nodes], above[run.parents], run)
     return out
 
 
 def fit_families(x: np.ndarray, t: np.ndarray, run: Run) -> None:
-    """Program (3) for all families of a run, in place: x becomes the nearest v ≥ 0 whose families add up to t.
+    """Program (3) for all families of a run, in place: x ≥ 0 becomes the nearest v ≥ 0 whose families add up to t.
 
-    Michelot's iteration: take the mean excess of the members still above zero off each of them, clip at zero, and repeat
-    until nobody drops out. The excess is never negative, so whoever dropped out stays out, and nothing has to be sorted.
-
-    Nobody can keep more than t, so the first cut leaves the largest member at most t. From there on all numbers are of the
-    size of t, and nothing is lost to rounding, however large the noise was.
+    Michelot's iteration: take the excess of a family off its active members, in equal parts, clip at zero, and repeat until
+    nobody drops out. Where people are missing, everybody receives; where there are too many, only members above zero give.
+    The excess never turns negative, so whoever dropped out stays out, and nothing has to be sorted.
     """
-    with np.errstate(over="ignore"):  # a member below the largest by more than the largest double is out all the same
-        x -= np.maximum.reduceat(x, run.starts).repeat(run.sizes)
-        cut = np.maximum((np.add.reduceat(x, run.starts) - t) / run.sizes, -t)
-    active = run.sizes + 1  # (f,) members still above zero; one too many, because the first cut is never the last
+    excess = np.add.reduceat(x, run.starts) - t  # (f,)
+    active = np.where(excess > 0, _above_zero(x, run), run.sizes)  # (f,) how many members give or receive
     while True:
-        x -= cut.repeat(run.sizes)
+        x -= (excess / np.maximum(active, 1)).repeat(run.sizes)
         np.maximum(x, 0.0, out=x)
-        above = np.add.reduceat((x > 0).view(np.int8), run.starts, dtype=np.int32)
-        if (above >= active).all():  # nobody dropped out
+        left = _above_zero(x, run)
+        if (left >= active).all():  # nobody dropped out
             return
-        active = np.minimum(above, active)
-        cut = (np.add.reduceat(x, run.starts) - t) / np.maximum(active, 1)
+        active = np.minimum(left, active)
+        excess = np.maximum(np.add.reduceat(x, run.starts) - t, 0.0)
+
+
+def _above_zero(x: np.ndarray, run: Run) -> np.ndarray:
+    """(f,) how many members of each family are above zero."""
+    return np.add.reduceat((x > 0).view(np.int8), run.starts, dtype=np.int32)
+
+
+def _bring_within_reach(x: np.ndarray, t: np.ndarray, run: Run) -> None:
+    """Move each family so that its largest member is t, and clip at zero, in place: its projection stays the same.
+
+    Moving all members alike changes nothing, because the sum is given. Nobody can keep more than t, so a member that is now
+    below zero gets nothing in any case. What is left is of the size of t: no rounding error can drown it.
+    """
+    largest = np.maximum.reduceat(x, run.starts)  # (f,)
+    if x.min() >= 0 and (largest <= _WITHIN_REACH * t).all():
+        return
+    with np.errstate(over="ignore"):  # a member below the largest by more than the largest double is out all the same
+        x -= largest.repeat(run.sizes)
+    x += t.repeat(run.sizes)
+    np.maximum(x, 0.0, out=x)

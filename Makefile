@@ -27,7 +27,7 @@ bench: $(READY)  ## measure the speed claims as ratios; writes book/bench.json a
 	TQDM_DISABLE= $(BIN)/python tests/bench.py
 
 notebooks: $(READY)  ## execute every notebook again and store its outputs
-	$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/*.ipynb
 
 figures: $(READY)  ## draw the figures of the README and the front page again
 	$(BIN)/python book/images/hero.py

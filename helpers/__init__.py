@@ -1,7 +1,7 @@
 """Helpers of *Where to Spend ε*: optimal privacy budgets on hierarchical data.
 
 Data flows one way: census → hierarchy → allocation (uses mechanism) → release (uses mechanism, consistency)
-→ simulation, downstream → plots. `checks` refuses bad input for all of them.
+→ simulation, downstream → plots. `checks` refuses bad input for all of them; `layout` holds a tree's arrays for `hierarchy`.
 """
 
 from . import downstream

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .hierarchy import Hierarchy, Run, check_like
+from .hierarchy import Hierarchy, check_like
+from .layout import Run
 
 # Members up to a million times what the family must add up to lose six of sixteen digits to rounding, which is harmless.
 _WITHIN_REACH = 1e6

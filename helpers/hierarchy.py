@@ -1,7 +1,6 @@
 """A tree of counts, stored level by level: the data type that everything else takes.
 
     levels: names, top first · counts[l]: (n_l,) counts of level l · parents[l]: (n_l,) index of the parent at level l−1
-    family: the children of one parent · run: a stretch of whole families small enough for the processor's cache
 
 Siblings are adjacent and in their parents' order, so a family is a slice and a whole level is one flat array.
 """
@@ -9,34 +8,14 @@ Siblings are adjacent and in their parents' order, so a family is a slice and a 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from . import census, checks
-
-# Runs of 65,536 nodes: long enough that NumPy's cost per call vanishes, short enough (512 KiB) to stay in the cache.
-RUN_NODES = 1 << 16
-
-
-class Run(NamedTuple):
-    """A stretch of neighbouring families at one level."""
-
-    nodes: slice  # where the run's nodes lie in their level
-    parents: slice | np.ndarray  # where their parents lie in the level above
-    starts: np.ndarray  # (f,) where each family starts within the run
-    sizes: np.ndarray  # (f,) how many nodes each family has
-
-
-class Repeated(NamedTuple):
-    """All levels of a tree, compressed to distinct counts and laid end to end."""
-
-    counts: np.ndarray  # (u,) distinct counts, level after level
-    times: np.ndarray  # (u,) how many nodes have each
-    starts: np.ndarray  # (L,) where each level starts
-    lengths: np.ndarray  # (L,) how many distinct counts each level has
+from . import census, checks, layout
+from .layout import Repeated, Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +99,12 @@ class Hierarchy:
     @cached_property
     def runs(self) -> tuple[tuple[Run, ...], ...]:
         """For each level below the top, its families in cache-sized runs, in order."""
-        return tuple(_runs(p, len(above)) for above, p in zip(self.counts, self.parents[1:], strict=False))
+        return tuple(layout.runs(p, len(above)) for above, p in zip(self.counts, self.parents[1:], strict=False))
 
     @cached_property
-    def repeated(self) -> "Repeated":
+    def repeated(self) -> Repeated:
         """The distinct counts of each large level, and how often each occurs: thousands of blocks share a few hundred."""
-        values, times = zip(*map(_distinct, self.counts), strict=True)
+        values, times = zip(*map(layout.distinct, self.counts), strict=True)
         lengths = np.array([len(v) for v in values])
         return Repeated(np.concatenate(values), np.concatenate(times), np.cumsum(lengths) - lengths, lengths)
 
@@ -203,35 +182,6 @@ def check_like(name: str, values: Sequence[ArrayLike], hierarchy: Hierarchy) -> 
                 f"{name}[{i}] must have one entry for each of the {size} nodes of {level}, got shape {array.shape}"
             )
     return arrays
-
-
-def _runs(parents: np.ndarray, above: int) -> tuple[Run, ...]:
-    fanout = np.bincount(parents, minlength=above)
-    fertile = np.flatnonzero(fanout)  # a node without people may have no children
-    sizes = fanout[fertile]
-    ends = np.cumsum(sizes)
-    runs, f, families = [], 0, len(fertile)
-    while f < families:
-        start = ends[f] - sizes[f]
-        g = max(f + 1, int(np.searchsorted(ends, start + RUN_NODES, side="right")))
-        childless = fertile[g - 1] - fertile[f] > g - 1 - f
-        owners = fertile[f:g] if childless else slice(int(fertile[f]), int(fertile[g - 1]) + 1)
-        nodes = slice(int(start), int(ends[g - 1]))
-        runs.append(Run(nodes, owners, ends[f:g] - sizes[f:g] - start, sizes[f:g]))
-        f = g
-    return tuple(runs)
-
-
-def _distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(u,) distinct counts and (u,) how often each occurs, as floats."""
-    if len(counts) < 512:  # as fast to sum as to compress
-        return counts.astype(np.float64), np.ones(len(counts))
-    if counts.dtype.kind == "i" and counts.max() < 4 * len(counts):  # small whole numbers: counting beats sorting
-        times = np.bincount(counts)
-        values = times.nonzero()[0]
-        return values.astype(np.float64), times[values].astype(np.float64)
-    values, times = np.unique(counts, return_counts=True)
-    return values.astype(np.float64), times.astype(np.float64)
 
 
 def _sum_by(index: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:

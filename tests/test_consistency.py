@@ -1,6 +1,5 @@
 """Program (3) against an exact oracle in rational numbers, and by the laws of projections."""
 
-import importlib
 from fractions import Fraction
 
 import numpy as np
@@ -10,9 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import Family, families, noisy_trees, seeds
 
-from helpers import Hierarchy, load_state, project_simplex, top_down
+from helpers import Hierarchy, layout, load_state, project_simplex, top_down
 
-module = importlib.import_module("helpers.hierarchy")
 ROUNDING = 1e-14  # a few dozen roundings, relative to the largest number involved
 
 
@@ -192,7 +190,7 @@ def test_the_length_of_runs_does_not_matter(problem, longest):
     """Runs of at most one or three nodes give the same release as runs of 65,536."""
     tree, noisy = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "RUN_NODES", longest)
+        patch.setattr(layout, "RUN_NODES", longest)
         short = Hierarchy(tree.levels, tree.counts, tree.parents)
         found = top_down(short, noisy)
     scale = max(1, *(np.abs(x).max() for x in noisy))

@@ -1,0 +1,70 @@
+"""How the levels of a tree lie in memory: families in runs that fit the cache, and counts without their repeats.
+
+    family: the children of one parent, which are neighbours · run: a stretch of whole families
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# Runs of 65,536 nodes: long enough that NumPy's cost per call vanishes, short enough (512 KiB) to stay in the cache.
+RUN_NODES = 1 << 16
+
+
+class Run(NamedTuple):
+    """A stretch of neighbouring families at one level."""
+
+    nodes: slice  # where the run's nodes lie in their level
+    parents: slice | np.ndarray  # where their parents lie in the level above
+    starts: np.ndarray  # (f,) where each family starts within the run
+    sizes: np.ndarray  # (f,) how many nodes each family has
+
+
+class Repeated(NamedTuple):
+    """All levels of a tree, compressed to distinct counts and laid end to end."""
+
+    counts: np.ndarray  # (u,) distinct counts, level after level
+    times: np.ndarray  # (u,) how many nodes have each
+    starts: np.ndarray  # (L,) where each level starts
+    lengths: np.ndarray  # (L,) how many distinct counts each level has
+
+
+def runs(parents: np.ndarray, above: int) -> tuple[Run, ...]:
+    """The families of a level in runs of RUN_NODES nodes at most; `above` is how many nodes the level above has.
+
+    A family that is larger is a run of its own.
+
+    >>> [run] = runs(np.array([0, 0, 2]), above=3)
+    >>> run.nodes, run.sizes.tolist(), run.parents.tolist()
+    (slice(0, 3, None), [2, 1], [0, 2])
+    """
+    fanout = np.bincount(parents, minlength=above)
+    fertile = np.flatnonzero(fanout)  # a node without people may have no children
+    sizes = fanout[fertile]
+    ends = np.cumsum(sizes)
+    found, f, families = [], 0, len(fertile)
+    while f < families:
+        start = ends[f] - sizes[f]
+        g = max(f + 1, int(np.searchsorted(ends, start + RUN_NODES, side="right")))
+        childless = fertile[g - 1] - fertile[f] > g - 1 - f
+        owners = fertile[f:g] if childless else slice(int(fertile[f]), int(fertile[g - 1]) + 1)
+        nodes = slice(int(start), int(ends[g - 1]))
+        found.append(Run(nodes, owners, ends[f:g] - sizes[f:g] - start, sizes[f:g]))
+        f = g
+    return tuple(found)
+
+
+def distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(u,) distinct counts and (u,) how often each occurs, as floats; a small level is left as it is.
+
+    >>> distinct(np.array([3, 0] * 400))
+    (array([0., 3.]), array([400., 400.]))
+    """
+    if len(counts) < 512:  # as fast to sum as to compress
+        return counts.astype(np.float64), np.ones(len(counts))
+    if counts.dtype.kind == "i" and counts.max() < 4 * len(counts):  # small whole numbers: counting beats sorting
+        times = np.bincount(counts)
+        values = times.nonzero()[0]
+        return values.astype(np.float64), times[values].astype(np.float64)
+    values, times = np.unique(counts, return_counts=True)
+    return values.astype(np.float64), times.astype(np.float64)

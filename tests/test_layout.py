@@ -1,0 +1,53 @@
+"""The runs and repeats that the fast code works on give back the tree they were made from."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import trees
+
+from helpers import Hierarchy, layout
+
+
+@given(trees(), st.sampled_from([1, 3, 7, layout.RUN_NODES]))
+def test_runs_partition_each_level_into_whole_families(tree, longest):
+    """Runs follow each other without a gap, hold whole families with their own parents, and are as long as allowed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "RUN_NODES", longest)
+        runs = Hierarchy(tree.levels, tree.counts, tree.parents).runs
+    assert len(runs) == len(tree.levels) - 1
+    for level, level_runs in enumerate(runs, start=1):
+        owners = [np.arange(tree.sizes[level - 1])[run.parents].repeat(run.sizes) for run in level_runs]
+        assert np.concatenate(owners).tolist() == tree.parents[level].tolist()
+        end, families = 0, []
+        for run in level_runs:
+            assert (run.nodes.start, run.nodes.stop) == (end, end + run.sizes.sum())
+            assert run.starts.tolist() == (np.cumsum(run.sizes) - run.sizes).tolist()
+            assert run.sizes.sum() <= longest or len(run.sizes) == 1
+            assert not families or sum(families[-1]) + run.sizes[0] > longest  # else the two runs could have been one
+            end = run.nodes.stop
+            families.append(run.sizes.tolist())
+        assert [size for run in families for size in run] == np.unique(tree.parents[level], return_counts=True)[1].tolist()
+
+
+def unfolded(tree):
+    """For each level, each stored count as often as it is said to occur, sorted."""
+    c = tree.repeated
+    levels = [slice(start, start + length) for start, length in zip(c.starts, c.lengths, strict=True)]
+    assert c.lengths.sum() == len(c.counts) == len(c.times)
+    return [np.sort(c.counts[level].repeat(c.times[level].astype(int))).tolist() for level in levels]
+
+
+@given(trees())
+def test_repeated_counts_unfold_to_the_counts(tree):
+    """Each stored count, as often as it occurs, gives back the level."""
+    assert unfolded(tree) == [np.sort(n).tolist() for n in tree.counts]
+
+
+@pytest.mark.parametrize("values", [[0, 1, 5], [0, 7, 10**12], [0.5, 2.0, 1e12]], ids=["small", "large", "fractions"])
+def test_repeated_counts_of_large_levels_are_stored_once(values):
+    """Three thousand nodes with three different counts are stored as three."""
+    leaves = np.array(values * 1000)
+    tree = Hierarchy.from_counts([[leaves.sum()], leaves], [None, [0] * 3000])
+    assert tree.repeated.counts.tolist() == [leaves.sum(), *values] and tree.repeated.times.tolist() == [1, 1000, 1000, 1000]
+    assert unfolded(tree) == [np.sort(n).tolist() for n in tree.counts]

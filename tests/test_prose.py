@@ -20,8 +20,8 @@ import helpers
 
 ROOT = Path(__file__).parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NUMBER = r"(?P<number>[−-]?\d[\d,]*(?:\.\d+)?)(?P<unit>[^\d\s<]*)"
-BOUND = re.compile(NUMBER + r"<!--=\s*(?P<expression>.+?)\s*-->", re.DOTALL)
+# A number, perhaps with a unit behind it (13%, 4.6 times), and the comment that binds it.
+BOUND = re.compile(r"(?P<number>[−-]?\d[\d,]*(?:\.\d+)?)\s?[^\d\s<]*<!--=\s*(?P<expression>.+?)\s*-->", re.DOTALL)
 # A share or a factor in running text is always a result, so it must be bound. Code, math and links are not text.
 CLAIM = re.compile(r"\d[\d,.]*\s?(?:%|×|times\b)(?!<!--=)")
 NOT_TEXT = re.compile(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
@@ -46,6 +46,13 @@ def test_numbers_in_the_text_are_computed(path):
         for found in BOUND.finditer(cell.source):
             value = eval(found["expression"], names)
             assert shown(found["number"], value), f"{path.name} says {found[0]}, computed {value}"
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_every_binding_is_read(path):
+    "Each comment that binds a number follows one, so that none is passed over."
+    for cell in nbformat.read(path, as_version=4).cells:
+        assert len(BOUND.findall(cell.source)) == cell.source.count("<!--="), cell.source
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)

@@ -5,7 +5,8 @@ A computed number in a chapter's text is followed by an invisible comment with t
     saves 13%<!--= 100 * (1 - best.mse / even.mse) --> of the error
 
 The expression is evaluated at that place of the chapter, with the names the cells above have defined, and rounded to as many
-digits as the text shows. Readers see "saves 13% of the error", on the site and in Jupyter.
+digits as the text shows. Readers see "saves 13% of the error", on the site and in Jupyter. Measured numbers in a figure's
+caption or alt text, where no comment can stand, are bound in the cell's metadata: "numbers": {"0.18": "atom"}.
 """
 
 import re
@@ -34,6 +35,12 @@ def shown(number: str, value: float) -> bool:
     return Decimal(number) == round(Decimal(float(value)), digits)
 
 
+def about_figure(cell) -> str:
+    """Caption and alt text of a cell's figure."""
+    figure = cell.metadata["mystnb"]
+    return figure["figure"]["caption"] + " " + figure["image"]["alt"]
+
+
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_numbers_in_the_text_are_computed(path):
     "Each bound number in the text is what its expression gives at that place of the chapter."
@@ -42,6 +49,10 @@ def test_numbers_in_the_text_are_computed(path):
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
             exec(compile(cell.source, f"{path.name}", "exec"), names)
+            for number, expression in cell.metadata.get("numbers", {}).items():
+                value = eval(expression, names)
+                assert number in about_figure(cell), f"{path.name}: {number} is bound, but not in caption or alt text"
+                assert shown(number, value), f"{path.name}: a figure's text says {number}, {expression} is {value}"
             continue
         for found in BOUND.finditer(cell.source):
             value = eval(found["expression"], names)

@@ -7,7 +7,7 @@ READY := .venv/ready
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help book test lab bench notebooks figures clean
+.PHONY: help book test lab bench notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -28,6 +28,10 @@ bench: $(READY)  ## measure the speed claims as ratios; writes book/bench.json a
 
 notebooks: $(READY)  ## execute every notebook again and store its outputs
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/*.ipynb
+
+full: $(READY)  ## run the experiments at full size (10,000 releases each) into _build/full; takes about an hour
+	BOOK_TRIALS=$${BOOK_TRIALS:-10000} TQDM_DISABLE= $(BIN)/jupyter nbconvert --to notebook --execute --ExecutePreprocessor.timeout=-1 \
+		--output-dir _build/full notebooks/08-*.ipynb notebooks/09-*.ipynb notebooks/10-*.ipynb notebooks/11-*.ipynb notebooks/12-*.ipynb
 
 figures: $(READY)  ## draw the figures of the README and the front page again
 	$(BIN)/python book/images/hero.py

@@ -1,12 +1,13 @@
 """Helpers of *Where to Spend ε*: optimal privacy budgets on hierarchical data.
 
 Data flows one way: census → hierarchy → allocation (uses mechanism) → release (uses mechanism, consistency)
-→ simulation, downstream → plots. `checks` refuses bad input for all of them; `layout` holds a tree's arrays for `hierarchy`.
+→ simulation → downstream, experiments → plots, panels. `checks` refuses bad input for all of them; `layout` holds a tree's
+arrays for `hierarchy`.
 """
 
-from . import downstream
+from . import downstream, experiments
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, uniform
-from .consistency import project_simplex, top_down
+from .consistency import bottom_up, project_simplex, top_down
 from .hierarchy import Hierarchy, load_state, prior
 from .mechanism import bias, mse, variance
 from .release import release
@@ -18,8 +19,10 @@ __all__ = [
     "Allocation",
     "Hierarchy",
     "bias",
+    "bottom_up",
     "cube_root",
     "downstream",
+    "experiments",
     "expected_error",
     "load_state",
     "minimize_budget",
@@ -36,9 +39,9 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    """Load `plots`, and Matplotlib with it, only when somebody draws."""
-    if name != "plots":
+    """Load `plots` or `panels`, and Matplotlib with it, only when somebody draws."""
+    if name not in ("plots", "panels"):
         raise AttributeError(f"module 'helpers' has no attribute {name!r}")
     import importlib
 
-    return importlib.import_module("helpers.plots")
+    return importlib.import_module(f"helpers.{name}")

@@ -53,6 +53,21 @@ def top_down(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarra
     return out
 
 
+def bottom_up(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarray]:
+    """Let every parent be the sum of its children, from the leaves to the top; noisy counts above the leaves are not used.
+
+    Leaves are taken as given, below zero or not. A node without children becomes zero.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> [level.tolist() for level in bottom_up(tree, [[6.0], [1.0, 3.0]])]
+    [[4.0], [1.0, 3.0]]
+    """
+    out = [check_like("noisy", noisy, hierarchy)[-1].copy()]
+    for parents, above in zip(hierarchy.parents[:0:-1], hierarchy.sizes[-2::-1], strict=True):
+        out.insert(0, np.bincount(parents, weights=out[0], minlength=above))
+    return out
+
+
 def fit_families(x: np.ndarray, t: np.ndarray, run: Run) -> None:
     """Program (3) for all families of a run, in place: x ≥ 0 becomes the nearest v ≥ 0 whose families add up to t.
 

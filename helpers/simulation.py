@@ -13,7 +13,7 @@ why the standard errors are what they are (exact for any noise, correlated nodes
 The pairs t ≠ u make bias2 unbiased: squaring the mean error instead would add variance/T to it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from .mechanism import bias, mse, variance
 from .release import Seed, check_eps, draw, generator
 
 COLUMNS = ["bias2", "variance", "mse"]
+ESTIMATES = COLUMNS + [f"{c}_se" for c in COLUMNS]
 
 
 def expected_error(hierarchy: Hierarchy, eps: Sequence[float] | Allocation) -> pd.DataFrame:
@@ -63,13 +64,13 @@ def simulate(
     eps = check_eps(hierarchy, eps)
     trials = checks.whole("trials", trials, least=2)
     rng = generator(seed)
-    levels = [_LevelErrors(len(n), trials) for n in hierarchy.counts]
+    levels = [ErrorStream(len(n), trials) for n in hierarchy.counts]
     for _ in tqdm(range(trials), desc="releases", delay=1, leave=False):
         released = draw(hierarchy, eps, rng, consistent)
         for level, noisy, true in zip(levels, released, hierarchy.floats, strict=True):
             level.add(np.subtract(noisy, true, out=noisy))
     rows = [level.estimates() for level in levels]
-    return pd.DataFrame(rows, index=list(hierarchy.levels), columns=COLUMNS + [f"{c}_se" for c in COLUMNS])
+    return pd.DataFrame(rows, index=list(hierarchy.levels), columns=ESTIMATES)
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
@@ -78,27 +79,31 @@ def _dot(a: np.ndarray, b: np.ndarray) -> float:
 
 
 class _Moments:
-    """Running mean and variance of a number (Welford's update, which does not cancel)."""
+    """Running mean and variance of a number, or of each in an array (Welford's update, which does not cancel)."""
 
     def __init__(self) -> None:
         self.count, self.mean, self._squares = 0, 0.0, 0.0
 
-    def add(self, value: float) -> None:
+    def add(self, value: float | np.ndarray) -> None:
         self.count += 1
         step = value - self.mean
-        self.mean += step / self.count
-        self._squares += step * (value - self.mean)
+        self.mean = self.mean + step / self.count
+        self._squares = self._squares + step * (value - self.mean)
 
     @property
-    def variance(self) -> float:
+    def variance(self) -> float | np.ndarray:
         return self._squares / (self.count - 1) if self.count > 1 else np.nan
 
 
-class _LevelErrors:
-    """Streaming sums of the error vectors of one level, and what follows from them."""
+class ErrorStream:
+    """Streaming sums of error vectors, and what follows from them.
 
-    def __init__(self, size: int, trials: int) -> None:
-        self.trials, self.seen = trials, 0
+    `dot` is the inner product behind every estimate. The plain one takes the whole vector as one group and gives numbers;
+    one that sums over groups of entries (families of a level, say) gives an estimate for each group.
+    """
+
+    def __init__(self, size: int, trials: int, dot: Callable[[np.ndarray, np.ndarray], float | np.ndarray] = _dot) -> None:
+        self.trials, self.seen, self._dot = trials, 0, dot
         self.sum = np.zeros(size)  # Σ e_t so far
         self.first = self.difference = None  # the first trial of a pair; e_t − e_{t−1} of the last full pair
         self.q = _Moments()
@@ -107,10 +112,11 @@ class _LevelErrors:
         self.trace = _Moments()  # squares of <d, d'>/2 for differences d, d' of separate pairs: their mean is tr(Sigma²)
 
     def add(self, e: np.ndarray) -> None:
-        q = _dot(e, e)
+        """Take in the error vector of one more trial; it is kept, so it must not change afterwards."""
+        q = self._dot(e, e)
         self.q.add(q)
         if self.seen >= self.trials // 2:
-            x = _dot(e, self.sum) / self.seen
+            x = self._dot(e, self.sum) / self.seen
             self.x.add(x)
             self.centred.add(q - 2 * x)
             self.mean_noise.add(1 / self.seen)
@@ -121,18 +127,18 @@ class _LevelErrors:
             return
         difference = e - self.first
         if self.difference is not None:
-            self.trace.add((_dot(difference, self.difference) / 2) ** 2)
+            self.trace.add((self._dot(difference, self.difference) / 2) ** 2)
         self.difference = difference
 
-    def estimates(self) -> tuple[float, ...]:
-        """bias2, variance, mse and their standard errors."""
+    def estimates(self) -> tuple[float | np.ndarray, ...]:
+        """bias2, variance, mse and their standard errors, as in ESTIMATES."""
         t = self.trials
         mse = self.q.mean
-        bias2 = (_dot(self.sum, self.sum) - t * mse) / (t * (t - 1))
+        bias2 = (self._dot(self.sum, self.sum) - t * mse) / (t * (t - 1))
         # The mean so far is itself noisy: it adds tr(Sigma²)/seen to the variance of x, four times that to `centred`.
         trace = self.trace.mean if self.trace.count else np.nan
         noise = trace * self.mean_noise.mean
         pairs = 2 * trace / (t * (t - 1))
-        bias2_var = 4 * max(self.x.variance - noise, 0.0) / t + pairs
-        variance_var = max(self.centred.variance - 4 * noise, 0.0) / t + pairs
+        bias2_var = 4 * np.maximum(self.x.variance - noise, 0.0) / t + pairs
+        variance_var = np.maximum(self.centred.variance - 4 * noise, 0.0) / t + pairs
         return bias2, mse - bias2, mse, bias2_var**0.5, variance_var**0.5, (self.q.variance / t) ** 0.5

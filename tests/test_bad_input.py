@@ -16,6 +16,7 @@ from helpers import (
     cube_root,
     downstream,
     expected_error,
+    experiments,
     load_state,
     minimize_budget,
     minimize_error,
@@ -33,6 +34,7 @@ NAN, INF = float("nan"), float("inf")
 TREE = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
 FRAME = pd.DataFrame({"tract": ["a", "a", "b"], "block": [1, 2, 1], "population": [3, 0, 4]})
 from_counts, from_frame = Hierarchy.from_counts, Hierarchy.from_frame
+simulate_misallocation, state_experiment = downstream.simulate_misallocation, experiments.state_experiment
 
 
 def counted(values):
@@ -65,6 +67,12 @@ NOT_COUNTS = {
     "words": ([3, "many", 4], "many|'3'"), "bools": ([True, False, True], "True"), "complex": ([3, 1j, 4], "(3+0j)|1j"),
     "dates": (pd.to_datetime(["2020-04-01"] * 3), "2020|1585699200000000000"), "beyond doubles": ([3, 10**400, 4],),
 }  # fmt: skip
+# Not a number of trials: at least two, so that they can differ, or four for standard errors.
+NOT_TRIALS = {
+    "one": (1, "1", "2|4"), "zero": (0, "0"), "negative": (-5, "-5"), "fractional": (2.5, "2.5"),
+    "a float": (100.0, "100.0"), "text": ("100", "'100'"), "None": (None, "None"), "NaN": (NAN, "nan"),
+    "bool": (True, "True"),
+}  # fmt: skip
 NOT_A_TREE = {
     "list": ([[5], [2, 3]], "list"), "None": (None, "NoneType"), "frame": (FRAME, "DataFrame"), "class": (Hierarchy, "type"),
 }  # fmt: skip
@@ -93,6 +101,7 @@ refuse({
     "release": ("eps", lambda v: release(TREE, v)),
     "simulate": ("eps", lambda v: simulate(TREE, v, 10)),
     "expected_error": ("eps", lambda v: expected_error(TREE, v)),
+    "simulate_misallocation": ("eps", lambda v: simulate_misallocation(TREE, v, 10)),
 }, NOT_PER_LEVEL)  # fmt: skip
 
 refuse({
@@ -113,8 +122,16 @@ refuse({
     "release": ("hierarchy", lambda v: release(v, [1, 1])),
     "simulate": ("hierarchy", lambda v: simulate(v, [1, 1], 10)),
     "expected_error": ("hierarchy", lambda v: expected_error(v, [1, 1])),
+    "simulate_misallocation": ("hierarchy", lambda v: simulate_misallocation(v, [1, 1], 10)),
     "top_down": ("hierarchy", lambda v: top_down(v, [[5], [2, 3]])),
 }, NOT_A_TREE)  # fmt: skip
+
+refuse({
+    "simulate": ("trials", lambda v: simulate(TREE, [1, 1], v)),
+    "simulate_misallocation": ("trials", lambda v: simulate_misallocation(TREE, [1, 1], v)),
+    "state_experiment": ("trials", lambda v: state_experiment("DE", v)),
+    "trials": ("default", experiments.trials),
+}, NOT_TRIALS)  # fmt: skip
 
 CALLS |= {
     # one count
@@ -125,18 +142,11 @@ CALLS |= {
     "variance: eps text": (lambda: variance(1, "half"), "eps", "'half'"),
     "mse: eps None": (lambda: mse(1, None), "eps", "nan"),
     "mse: shapes that do not broadcast": (lambda: mse([1, 2], [1, 2, 3]), "n", "eps", "(2,)", "(3,)"),
-    # trials
-    "trials one": (lambda: simulate(TREE, [1, 1], 1), "trials", "1", "2"),
-    "trials zero": (lambda: simulate(TREE, [1, 1], 0), "trials", "0"),
-    "trials negative": (lambda: simulate(TREE, [1, 1], -5), "trials", "-5"),
-    "trials fractional": (lambda: simulate(TREE, [1, 1], 2.5), "trials", "2.5"),
-    "trials a float": (lambda: simulate(TREE, [1, 1], 100.0), "trials", "100.0"),
-    "trials text": (lambda: simulate(TREE, [1, 1], "100"), "trials", "'100'"),
-    "trials None": (lambda: simulate(TREE, [1, 1], None), "trials", "None"),
-    "trials NaN": (lambda: simulate(TREE, [1, 1], NAN), "trials", "nan"),
-    "trials bool": (lambda: simulate(TREE, [1, 1], True), "trials", "True"),
     # seeds: ten billion trials would never end, so the refusal comes before any work
     "simulate: seed negative": (lambda: simulate(TREE, [1, 1], 10**10, seed=-1), "seed", "-1"),
+    "misallocation: seed negative": (lambda: simulate_misallocation(TREE, [1, 1], 10**10, seed=-1), "seed", "-1"),
+    "experiment: seed negative": (lambda: state_experiment("DE", 10**10, seed=-1), "seed", "-1"),
+    "experiment: seed a generator": (lambda: state_experiment("DE", 4, np.random.default_rng(1)), "seed", "Generator"),
     "release: seed negative": (lambda: release(TREE, [1, 1], seed=-1), "seed", "-1"),
     "release: seed text": (lambda: release(TREE, [1, 1], seed="one"), "seed", "'one'"),
     "release: seed fractional": (lambda: release(TREE, [1, 1], seed=1.5), "seed", "1.5"),
@@ -242,6 +252,17 @@ CALLS |= {
         lambda: downstream.misallocation([[1, 2], [3, 4]], [[1, 2]] * 3), "released", "(2, 2)", "(3, 2)",
     ),
     "a weight that gives nobody anything": (lambda: downstream.shares([1, 2], lambda p: 0 * p), "weight"),
+    "weights that give nobody anything": (
+        lambda: simulate_misallocation(TREE, [1, 1], 10**10, weights={"none": lambda p: 0 * p}), "weight",
+    ),
+    "weights a name": (lambda: simulate_misallocation(TREE, [1, 1], 10, weights="log"), "weights", "'log'"),
+    "weights None": (lambda: simulate_misallocation(TREE, [1, 1], 10, weights=None), "weights", "None"),
+    "weights empty": (lambda: simulate_misallocation(TREE, [1, 1], 10, weights={}), "weights", "{}"),
+    "weights with a number": (lambda: simulate_misallocation(TREE, [1, 1], 10, weights={"a": 3}), "weight", "3"),
+    # experiments
+    "experiment: unknown state": (lambda: state_experiment("Texas", 10**10), "state", "'Texas'", "wyoming"),
+    "experiment: total zero": (lambda: state_experiment("DE", 10**10, totals=[1, 0]), "total", "0"),
+    "too few trials by default": (lambda: experiments.trials(3), "default", "3", "4"),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import Family, families, noisy_trees, seeds
 
-from helpers import Hierarchy, layout, load_state, project_simplex, top_down
+from helpers import Hierarchy, bottom_up, layout, load_state, project_simplex, top_down
 
 ROUNDING = 1e-14  # a few dozen roundings, relative to the largest number involved
 
@@ -229,3 +229,40 @@ def test_a_whole_state_is_consistent():
         family = tree.parents[2] == tract
         exact = [float(v) for v in exact_projection(noisy[2][family], tracts[tract])]
         assert_allclose(blocks[family], exact, rtol=0, atol=1e-10)  # rounding of sums near 1e4
+
+
+@given(noisy_trees())
+def test_bottom_up_adds_the_leaves(problem):
+    """Every node is the sum of the leaves below it, leaves stay as they are, and inputs are left alone."""
+    tree, noisy = problem
+    before = [x.copy() for x in noisy]
+    summed = bottom_up(tree, noisy)
+    leaves, owner = noisy[-1], np.arange(tree.sizes[-1])  # (n,) each leaf's ancestor at the level in question
+    for level in range(len(tree.levels) - 1, -1, -1):
+        exact = [float(sum(map(Fraction, leaves[owner == node].tolist()))) for node in range(tree.sizes[level])]
+        assert_allclose(summed[level], exact, rtol=0, atol=1e-14 * max(1, np.abs(leaves).sum()))  # rounding of the sums
+        owner = tree.parents[level][owner] if level else owner
+    assert summed[-1] is not noisy[-1] and [x.tolist() for x in noisy] == [x.tolist() for x in before]
+
+
+def test_bottom_up_of_the_truth_is_the_truth():
+    """The true counts of a state are consistent, so summing them up changes nothing."""
+    tree = load_state("WY", "geography")
+    assert all(np.array_equal(x, n) for x, n in zip(bottom_up(tree, tree.counts), tree.counts, strict=True))
+
+
+def test_bottom_up_takes_leaves_as_they_are():
+    """Negative leaves stay negative, and a node without children becomes zero."""
+    tree = Hierarchy.from_counts([[0, 5], [2, 3]], [None, [1, 1]])
+    assert [x.tolist() for x in bottom_up(tree, [[9, 9], [-4, 1]])] == [[0.0, -3.0], [-4.0, 1.0]]
+
+
+def test_bottom_up_refuses_what_does_not_fit_the_tree():
+    """Bad input is refused by name, also at the levels that are not used."""
+    tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    with pytest.raises(TypeError, match="hierarchy"):
+        bottom_up([[5], [2, 3]], [[5], [2, 3]])
+    with pytest.raises(ValueError, match=r"noisy\[1\]"):
+        bottom_up(tree, [[5], [2, 3, 4]])
+    with pytest.raises(ValueError, match=r"noisy\[0\]"):
+        bottom_up(tree, [[np.nan], [2, 3]])

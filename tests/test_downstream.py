@@ -1,14 +1,18 @@
-"""Shares of money: a formula for each policy, and errors that cancel."""
+"""Shares of money: a formula for each policy, errors that cancel, and their size over many releases."""
+
+import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import counts
+from strategies import counts, seeds, trees
+from test_simulation import naive
 
-from helpers import downstream
-from helpers.downstream import misallocation, shares
+from helpers import Hierarchy, downstream, release, uniform
+from helpers.downstream import misallocation, shares, simulate_misallocation
 
 FORMULAS = {"log": lambda p: np.log(1 + p), "linear": lambda p: p, "quadratic": lambda p: p**2}
 policies = st.sampled_from(list(FORMULAS))
@@ -91,3 +95,140 @@ def test_inputs_are_left_alone():
     mine = np.array([0.0, 3.0])
     misallocation(mine, mine + 1, "log")
     assert mine.tolist() == [0.0, 3.0]
+
+
+FAMILIES = Hierarchy.from_counts([[9, 0, 0, 4], [0, 3, 6, 4, 0, 0]], [None, [0, 0, 0, 3, 1, 1]])  # node 2 has no children
+
+
+def family_by_family(tree, eps, trials, seed, weights, consistent):
+    """`simulate_misallocation`, slowly: release after release, each policy and family by itself, every error stored."""
+    rng, rows = np.random.default_rng(seed), {}
+    releases = [release(tree, eps, rng, consistent)[-1] for _ in range(trials)]
+    for name, weight in weights.items():
+        for node in np.unique(tree.parents[-1]):
+            own = tree.parents[-1] == node
+            errors = np.array([misallocation(tree.counts[-1][own], x[own], weight) for x in releases])
+            rows[name, node] = naive(errors)
+    columns = ["bias2", "variance", "mse", "bias2_se", "variance_se", "mse_se"]
+    return pd.DataFrame.from_dict(rows, "index", columns=columns)
+
+
+def assert_same_estimates(found, expected):
+    """The same rows and columns, and the same numbers up to rounding."""
+    assert found.index.tolist() == expected.index.tolist() and found.columns.tolist() == expected.columns.tolist()
+    # An error is at most 100 points, |e|² at most 2·10⁴ and its square 4·10⁸, each good to a few times 1e-16 of that. A root
+    # of a difference that is zero up to rounding would show far more, so standard errors are compared squared.
+    assert_allclose(found.iloc[:, :3], expected.iloc[:, :3], rtol=1e-9, atol=1e-9)
+    assert_allclose(found.iloc[:, 3:] ** 2, expected.iloc[:, 3:] ** 2, rtol=1e-9, atol=1e-6)
+
+
+@settings(max_examples=40)
+@given(trees(least_levels=2), seeds(), st.integers(4, 9), st.booleans(), st.sampled_from([0.03, 1.0]))
+def test_misallocation_is_simulated_family_by_family(tree, seed, trials, consistent, each):
+    """From the same random stream, one pass over whole levels gives what families, policies and releases give singly."""
+    eps = np.full(len(tree.levels), each)
+    found = simulate_misallocation(tree, eps, trials, seed, consistent=consistent)
+    assert found.index.names == ["weight", "node"]
+    assert_same_estimates(found, family_by_family(tree, eps, trials, seed, FORMULAS, consistent))
+
+
+@pytest.mark.parametrize("consistent", [True, False])
+def test_families_without_people_or_children(consistent):
+    """A family of zeros shares out evenly, a parent without children has no row, and an only child gets all, always."""
+    found = simulate_misallocation(FAMILIES, [0.5, 0.5], 30, seed=1, consistent=consistent)
+    assert found.index.tolist() == [(weight, node) for weight in FORMULAS for node in (0, 1, 3)]
+    assert_same_estimates(found, family_by_family(FAMILIES, [0.5, 0.5], 30, 1, FORMULAS, consistent))
+    assert (found.xs(3, level="node") == 0).all(axis=None)
+    assert (found.drop(index=3, level="node").mse > 0).all()
+
+
+def test_without_noise_nothing_is_misallocated():
+    """At a budget of a million all errors are below a ten-thousandth of a point, in families of zeros as well."""
+    tree = Hierarchy.from_counts([[9, 0], [0, 3, 6, 0]], [None, [0, 0, 0, 1]])
+    assert (simulate_misallocation(tree, [1e6, 1e6], 20, seed=1).mse < 1e-8).all()  # noise of 1e-6 people, shares of nine
+
+
+def test_simulated_misallocation_is_reproducible():
+    """The same seed gives the same table, as a number or a generator, for budgets or an Allocation; others differ."""
+    first = simulate_misallocation(FAMILIES, [1, 1], 10, seed=5)
+    for eps, seed in ((uniform(FAMILIES, 2), 5), ([1, 1], np.random.default_rng(5))):
+        again = simulate_misallocation(FAMILIES, eps, 10, seed)
+        pd.testing.assert_frame_equal(first, again, check_exact=True)
+    others = [simulate_misallocation(FAMILIES, [1, 1], 10, seed) for seed in (6, None, None)]
+    assert len({float(table.mse.sum()) for table in [first, *others]}) == 4
+
+
+def test_any_policies_can_be_compared_on_the_same_releases():
+    """`weights` names the policies, in its order; one under another name, or alone, has the same errors to the digit."""
+    policies = {"root": np.sqrt, "mine": np.positive}
+    found = simulate_misallocation(FAMILIES, [1, 1], 12, 3, policies)
+    assert found.index.unique("weight").tolist() == ["root", "mine"]
+    assert_same_estimates(found, family_by_family(FAMILIES, [1, 1], 12, 3, policies, True))
+    known = simulate_misallocation(FAMILIES, [1, 1], 12, 3)
+    pd.testing.assert_frame_equal(found.loc["mine"], known.loc["linear"], check_exact=True)
+    by_name = simulate_misallocation(FAMILIES, [1, 1], 12, 3, {"mine": "linear"})
+    pd.testing.assert_frame_equal(by_name, found.loc[["mine"]], check_exact=True)
+
+
+def test_policies_are_given_proportions():
+    """What a policy sees sums to one in every family, and is the same for all children of one without people."""
+    seen = []
+    simulate_misallocation(FAMILIES, [1, 1], 20, 3, {"spy": lambda p: seen.append(p) or np.positive(p)})
+    assert len(seen) == 21  # the truth, and each release
+    for p in seen:
+        assert_allclose([p[:3].sum(), p[3:5].sum(), p[5]], 1, rtol=1e-15)  # rounding of three terms
+    assert_allclose(seen[0], [0, 1 / 3, 2 / 3, 0.5, 0.5, 1], rtol=1e-15)
+
+
+def test_consistency_is_on_unless_turned_off():
+    """The shares are those of consistent children, unless these are asked for on their own: the same noise, other errors."""
+    tree = Hierarchy.from_counts([[1000], [500, 500]], [None, [0, 0]])
+    on, off = (simulate_misallocation(tree, [1e6, 0.002], 100, 1, consistent=consistent) for consistent in (True, False))
+    pd.testing.assert_frame_equal(on, simulate_misallocation(tree, [1e6, 0.002], 100, 1), check_exact=True)
+    assert not np.isclose(on.mse, off.mse, rtol=0.01).any()  # the same seed: only the step can tell them apart
+
+
+@pytest.mark.parametrize("trials", [2, 3])
+def test_two_trials_are_enough_for_estimates_only(trials):
+    """With two or three trials the estimates and mse_se are numbers, the other standard errors NaN, in every family."""
+    found = simulate_misallocation(FAMILIES, [1, 1], trials, seed=1)
+    assert np.isfinite(found[["bias2", "variance", "mse", "mse_se"]]).all(axis=None)
+    assert found[["bias2_se", "variance_se"]].isna().all(axis=None)
+
+
+def test_misallocation_standard_errors_are_calibrated():
+    """Over 400 families with the same counts, estimates scatter as much as their standard errors say."""
+    count, children = 400, [0] * 8 + [1, 2, 3, 4]
+    tree = Hierarchy.from_counts([[10] * count, children * count], [None, np.repeat(np.arange(count), 12)])
+    found = simulate_misallocation(tree, [1, 0.5], 300, seed=1).to_numpy().reshape(3, count, 6)  # (weight, family, column)
+    estimates, errors = found[..., :3], found[..., 3:]
+    z = (estimates - estimates.mean(1, keepdims=True)) / errors
+    # Families are independent. The deviation of 400 z-scores with kurtosis 3 to 4 is known to √(3/1600) = 4.3%.
+    assert (np.abs(z.std(1) - 1) < 0.17).all(), z.std(1)  # four standard errors; seed 1
+
+
+def test_memory_does_not_grow_with_trials():
+    """Ten times the trials need the same memory."""
+    tree = Hierarchy.from_counts([[20_000], [1] * 20_000], [None, [0] * 20_000])
+
+    def peak(trials):
+        tracemalloc.start()
+        simulate_misallocation(tree, [1, 1], trials, seed=1)
+        high = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return high
+
+    peak(4)  # imports and caches
+    assert peak(100) < peak(10) + 100_000  # one stored error vector more would be 160,000 bytes
+
+
+def test_a_tree_of_one_level_has_no_families():
+    """Without parents there is no money to share out: refused with a sentence that says what is missing."""
+    with pytest.raises(ValueError, match=r"hierarchy must have at least two levels.*got Hierarchy\(2 level 1; total 5\)"):
+        simulate_misallocation(Hierarchy.from_counts([[2, 3]], [None]), [1], 10, seed=1)
+
+
+def test_a_policy_that_gives_nobody_anything_is_refused():
+    """Where one family's weights sum to zero, shares do not exist, and no NaN slips into the table."""
+    with pytest.raises(ValueError, match="weight must give at least one group a finite weight above zero"):
+        simulate_misallocation(FAMILIES, [1, 1], 10, 1, {"majority": lambda p: 1.0 * (p > 0.5)})

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Data flows one way: a file may import from those before it.
 ORDER = [
     "checks", "census", "layout", "hierarchy", "mechanism", "allocation", "consistency", "release", "simulation",
-    "downstream", "plots",
+    "downstream", "experiments", "claims", "plots", "panels",
 ]  # fmt: skip
 CONTRACT = [
     "Hierarchy", "bias", "variance", "mse", "uniform", "cube_root", "minimize_error", "minimize_budget", "project_simplex",
@@ -113,10 +113,12 @@ def test_loading_reads_the_package_data_only():
 
 
 def test_importing_is_light():
-    """Matplotlib, SciPy, SymPy and tqdm are not imported with helpers, and plots is loaded when first asked for."""
-    loaded = "print(*[m for m in ('matplotlib', 'scipy', 'sympy', 'tqdm', 'helpers.plots') if m in sys.modules])"
+    """Matplotlib, SciPy, SymPy and tqdm are not imported with helpers; plots and panels are loaded when first asked for."""
+    heavy = ("matplotlib", "scipy", "sympy", "tqdm", "helpers.plots", "helpers.panels")
+    loaded = f"print(*[m for m in {heavy} if m in sys.modules])"
     assert run(f"import sys, helpers; {loaded}") == []
     assert run(f"import sys, helpers; helpers.plots; {loaded}") == ["matplotlib", "helpers.plots"]
+    assert run(f"import sys, helpers; helpers.panels; {loaded}") == ["matplotlib", "helpers.plots", "helpers.panels"]
 
 
 def test_every_file_has_its_place_in_the_order():

@@ -1,10 +1,8 @@
-"""Every figure draws what it gets: labelled, in style, without a title, and shown once."""
+"""Every figure draws what it gets. What holds for all of them is in test_figures.py."""
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pytest
 
 from helpers import Hierarchy, minimize_error, plots, release, uniform
 
@@ -18,7 +16,7 @@ FIGURES = {
     "privacy_loss": lambda: plots.privacy_loss(X, {"a": np.sin(X), "b": np.cos(X)}, eps=1.0),
     "clipped_density": lambda: plots.clipped_density(X, np.exp(-np.abs(X - 2)), 0.1, count=2),
     "curves": lambda: plots.curves(X, {"a": X**2}, "x", "y", points={"p": (X[:3], X[:3], 0.1)}, lines={"here": 1.0}),
-    "curves_log": lambda: plots.curves(X + 6, {"a": X + 6}, "x", "y", log="xy"),
+    "curves, log": lambda: plots.curves(X + 6, {"a": X + 6}, "x", "y", log="xy"),
     "scatter": lambda: plots.scatter({"a": (X, X**2)}, "x", "y"),
     "z_scores": lambda: plots.z_scores({"mean": np.sin(X)}, "check"),
     "error_surface": lambda: plots.error_surface(
@@ -32,43 +30,6 @@ FIGURES = {
 
 def _two_levels():
     return minimize_error(Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), total=1)
-
-
-@pytest.fixture(params=FIGURES, name="figure")
-def drawn(request):
-    plt.close("all")
-    return FIGURES[request.param]()
-
-
-@pytest.mark.filterwarnings("ignore:No contour levels")
-def test_a_figure_is_shown_once_and_has_no_title(figure):
-    "A figure is returned closed, without a title inside, on the book's opaque background."
-    assert plt.get_fignums() == []
-    assert all(axes.get_title() == "" for axes in figure.axes)
-    assert figure.get_facecolor() == matplotlib.colors.to_rgba(plots.STYLE["figure.facecolor"])
-    figure.canvas.draw()
-
-
-@pytest.mark.filterwarnings("ignore:No contour levels")
-def test_axes_are_labelled(figure):
-    "Each visible axis says what it shows."
-    for axes in figure.axes:
-        if axes.axison and axes.get_xlabel() == "":
-            assert axes.get_ylabel() != ""  # a second scale on the right shares the x axis
-    assert any(axes.get_xlabel() for axes in figure.axes) or not any(axes.axison for axes in figure.axes)
-
-
-def test_every_figure_is_tested():
-    "The table above covers each public drawing function of the module."
-    public = {name for name, value in vars(plots).items() if hasattr(value, "__wrapped__") and not name.startswith("_")}
-    assert public <= {name.removesuffix("_log") for name in FIGURES}
-
-
-def test_drawing_leaves_the_readers_style_alone():
-    "The style is for the book's own figures; what the reader set stays set."
-    before = dict(matplotlib.rcParams)
-    FIGURES["curves"]()
-    assert dict(matplotlib.rcParams) == before
 
 
 def test_nodes_are_drawn_with_their_counts():

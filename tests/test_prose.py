@@ -7,6 +7,9 @@ A computed number in a chapter's text is followed by an invisible comment with t
 The expression is evaluated at that place of the chapter, with the names the cells above have defined, and rounded to as many
 digits as the text shows. Readers see "saves 13% of the error", on the site and in Jupyter. Measured numbers in a figure's
 caption or alt text, where no comment can stand, are bound in the cell's metadata: "numbers": {"0.18": "atom"}.
+
+The ledger of claims (helpers/data/claims.toml) is held to the same: its numbers and verdicts are evaluated at the end of the
+chapter that each claim names.
 """
 
 import re
@@ -18,6 +21,7 @@ import nbformat
 import pytest
 
 import helpers
+from helpers import claims
 
 ROOT = Path(__file__).parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -41,22 +45,46 @@ def about_figure(cell) -> str:
     return figure["figure"]["caption"] + " " + figure["image"]["alt"]
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_numbers_in_the_text_are_computed(path):
-    "Each bound number in the text is what its expression gives at that place of the chapter."
+def wrong_numbers(text: str, names: dict) -> list[str]:
+    """The bound numbers of a text that are not what their expressions give."""
+    found = [(match[0], match["number"], eval(match["expression"], names)) for match in BOUND.finditer(text)]
+    return [f"{whole}: computed {value}" for whole, number, value in found if not shown(number, value)]
+
+
+@pytest.fixture(scope="module", params=CHAPTERS, ids=lambda path: path.stem, name="run")
+def run_chapter(request):
+    """A chapter executed from the top: its path, the names it leaves behind, and the numbers that were wrong on the way."""
     matplotlib.use("agg")
     names = {name: getattr(helpers, name) for name in helpers.__all__}
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, f"{path.name}", "exec"), names)
-            for number, expression in cell.metadata.get("numbers", {}).items():
-                value = eval(expression, names)
-                assert number in about_figure(cell), f"{path.name}: {number} is bound, but not in caption or alt text"
-                assert shown(number, value), f"{path.name}: a figure's text says {number}, {expression} is {value}"
+    wrong = []
+    for cell in nbformat.read(request.param, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            wrong += wrong_numbers(cell.source, names)
             continue
-        for found in BOUND.finditer(cell.source):
-            value = eval(found["expression"], names)
-            assert shown(found["number"], value), f"{path.name} says {found[0]}, computed {value}"
+        exec(compile(cell.source, f"{request.param.name}", "exec"), names)
+        for number, expression in cell.metadata.get("numbers", {}).items():
+            value = eval(expression, names)
+            if number not in about_figure(cell) or not shown(number, value):
+                wrong.append(f"caption or alt text: {number}, {expression} is {value}")
+    return request.param, names, wrong
+
+
+def test_numbers_in_the_text_are_computed(run):
+    "Each bound number in the text is what its expression gives at that place of the chapter."
+    _, _, wrong = run
+    assert not wrong, "\n".join(wrong)
+
+
+def test_claims_have_the_verdict_of_their_evidence(run):
+    "The numbers of each claim are what its chapter computes, and its verdict is the one that the evidence gives."
+    path, names, _ = run
+    wrong = []
+    for claim in [claim for claim in claims.load() if claim.chapter == path.stem]:
+        wrong += [f"{claim.id}: {number}" for number in wrong_numbers(claim.measured, names)]
+        verdict = claim.found_verdict(names)
+        if verdict != claim.verdict:
+            wrong.append(f"{claim.id}: the file says {claim.verdict!r}, the evidence {verdict!r}")
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
@@ -64,6 +92,13 @@ def test_every_binding_is_read(path):
     "Each comment that binds a number follows one, so that none is passed over."
     for cell in nbformat.read(path, as_version=4).cells:
         assert len(BOUND.findall(cell.source)) == cell.source.count("<!--="), cell.source
+
+
+@pytest.mark.parametrize("claim", claims.load(), ids=lambda claim: claim.id)
+def test_every_binding_of_a_claim_is_read(claim):
+    "Each comment that binds a number of a claim follows one, and its chapter is among those executed."
+    assert len(BOUND.findall(claim.measured)) == claim.measured.count("<!--=")
+    assert claim.chapter in [path.stem for path in CHAPTERS]
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)

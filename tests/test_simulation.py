@@ -117,7 +117,7 @@ def naive(errors):
 def test_streaming_sums_equal_the_definitions(seed, trials, size, shift):
     """One pass over the errors gives what all pairs of stored errors give."""
     errors = np.random.default_rng(seed).laplace(shift, 1, (trials, size))
-    level = module._LevelErrors(size, trials)
+    level = module.ErrorStream(size, trials)
     for e in errors:
         level.add(e)
     # Both sums cancel at most |mean|²·n ≈ 5400 down to order one: 1e-16 · 5400, far below 1e-9. A square root of a
@@ -125,6 +125,33 @@ def test_streaming_sums_equal_the_definitions(seed, trials, size, shift):
     found, expected = np.array(level.estimates()), np.array(naive(errors))
     assert_allclose(found[:3], expected[:3], rtol=1e-9, atol=1e-9)
     assert_allclose(found[3:] ** 2, expected[3:] ** 2, rtol=1e-9, atol=1e-9)
+
+
+# Sizes of groups that lie side by side: one group, several, singletons only, singletons between larger ones.
+LAYOUTS = st.one_of(st.sampled_from([[1], [5], [1, 1, 1]]), st.lists(st.integers(1, 4), min_size=2, max_size=5))
+
+
+@given(seeds(), st.integers(2, 25), LAYOUTS, st.sampled_from([0.0, 1.0, 30.0]))
+def test_a_stream_of_groups_is_a_plain_stream_for_each_group(seed, trials, sizes, shift):
+    """With a `dot` that sums over groups, each group's estimates are those of its own columns alone, and of all pairs."""
+    errors = np.random.default_rng(seed).laplace(shift, 1, (trials, sum(sizes)))
+    starts = np.cumsum(sizes) - sizes
+    groups = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
+    together = module.ErrorStream(sum(sizes), trials, lambda a, b: np.array([module._dot(a[g], b[g]) for g in groups]))
+    alone = [module.ErrorStream(size, trials) for size in sizes]
+    for e in errors:
+        together.add(e)
+        for stream, group in zip(alone, groups, strict=True):
+            stream.add(e[group])
+    found = np.array([np.broadcast_to(column, len(sizes)) for column in together.estimates()]).T  # (groups, 6)
+    # The same operations, but the roots of an array and of a number may differ in the last digit. NaN meets NaN.
+    assert_allclose(found, [stream.estimates() for stream in alone], rtol=4e-15)
+    for row, group in zip(found, groups, strict=True):
+        own = errors[:, group]
+        inner = own @ own.T  # (T, T) all inner products, u = t on the diagonal
+        mse = np.trace(inner) / trials
+        bias2 = (inner.sum() - np.trace(inner)) / (trials * (trials - 1))
+        assert_allclose(row[:3], [bias2, mse - bias2, mse], rtol=1e-9, atol=1e-9)  # as above
 
 
 @pytest.mark.parametrize("trials", [2, 3])

@@ -2,6 +2,8 @@
 
 Sphinx numbers every kind of figure by chapter (2.1, 2.2, 3.1). That is right for figures, exercises and equations. But
 "Proposition 3" has to be the paper's Proposition 3, on whichever page it stands.
+
+And let a plain link, [chapter 3](#prop-convex), lead to a statement, as it leads to a figure or a section.
 """
 
 THROUGHOUT = ("proposition", "theorem")
@@ -17,6 +19,15 @@ def renumber(app, env):
     return []  # no page has to be read again
 
 
+def link_statements(app, env):
+    standard = env.domains["std"]
+    for label, statement in env.proof_list.items():
+        standard.anonlabels.setdefault(label, (statement["docname"], label))
+        standard.labels.setdefault(label, (statement["docname"], label, label))
+    return []
+
+
 def setup(app):
+    app.connect("env-updated", link_statements)
     app.connect("env-get-updated", renumber, priority=900)  # after Sphinx has given its own numbers
     return {"parallel_read_safe": True, "parallel_write_safe": True}

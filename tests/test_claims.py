@@ -1,0 +1,79 @@
+"""The ledger of claims: a well-formed file, links that lead somewhere, and verdicts that follow from evidence.
+
+That the evidence still gives the verdicts in the file is tested in test_prose.py, where the chapters are executed.
+"""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from helpers import claims
+
+ROOT = Path(__file__).parent.parent
+LEDGER = claims.load()
+
+
+def test_ids_are_distinct_and_fields_filled():
+    "Each claim has a name of its own, a place in the paper, a finding and a condition."
+    assert len({claim.id for claim in LEDGER}) == len(LEDGER)
+    for claim in LEDGER:
+        assert all(isinstance(value, str) and value.strip() for value in vars(claim).values()), claim.id
+        assert claim.verdict in claims.VERDICTS, claim.id
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_the_cell_is_in_the_chapter(claim):
+    "The label a claim points to stands in the chapter it names, so that its link leads to the evidence."
+    text = (ROOT / "notebooks" / f"{claim.chapter}.ipynb").read_text(encoding="utf-8")
+    label = re.escape(claim.cell)
+    assert re.search(rf'"name": "{label}"|:label: {label}\\n|\({label}\)=', text)
+
+
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_a_condition_asks_something(claim):
+    "No condition is a constant: it uses at least one name that the chapter computes or the package provides."
+    for condition in (claim.holds, claim.qualified):
+        if condition != "False":
+            assert compile(condition, claim.id, "eval").co_names
+
+
+def test_qualified_verdicts_have_a_condition_and_others_do_not():
+    "Exactly the claims with a qualification say under which condition they hold."
+    for claim in LEDGER:
+        assert (claim.qualified != "False") == (claim.verdict == claims.VERDICTS[1]), claim.id
+
+
+@pytest.mark.parametrize(
+    ("holds", "qualified", "verdict"),
+    [(True, True, 0), (True, False, 0), (False, True, 1), (False, False, 2)],
+)
+def test_the_verdict_follows_from_the_two_conditions(holds, qualified, verdict):
+    "As stated, with a qualification, or not at all."
+    claim = dataclasses.replace(LEDGER[0], holds="a", qualified="b")
+    assert claim.found_verdict({"a": holds, "b": qualified}) == claims.VERDICTS[verdict]
+
+
+def test_evaluating_leaves_the_names_alone():
+    "Evidence is evaluated on a copy: a chapter's names stay what they are."
+    names = {"a": 1}
+    dataclasses.replace(LEDGER[0], holds="a").found_verdict(names)
+    assert names == {"a": 1}
+
+
+def test_parts_keep_all_claims_in_order():
+    "Grouping by part loses nothing and changes no order within a part."
+    parts = claims.by_part(LEDGER)
+    assert sorted(claim.id for rows in parts.values() for claim in rows) == sorted(claim.id for claim in LEDGER)
+    for part, rows in parts.items():
+        assert rows == [claim for claim in LEDGER if claim.part == part]
+
+
+def test_markdown_shows_every_claim_without_its_bindings():
+    "The text has each claim's sentence, verdict and link, and no expression."
+    text = claims.as_markdown(LEDGER)
+    assert "<!--" not in text
+    for claim in LEDGER:
+        assert claim.says in text and f"](#{claim.cell})" in text
+    assert text.count("**✗ not reproduced**") == sum(claim.verdict == "not reproduced" for claim in LEDGER)

@@ -239,13 +239,14 @@ def clouds(
 @in_style
 def ledger(verdicts: Mapping[str, Sequence[str]]) -> Figure:
     """One square for each claim, a row for each part of the paper, coloured by its verdict."""
-    figure, axes = plt.subplots(figsize=(7.6, 0.6 + 0.42 * len(verdicts)), layout="constrained")
+    columns = max(map(len, verdicts.values()))
+    figure, axes = plt.subplots(figsize=(7.6, 0.6 + 6.2 / columns * len(verdicts)), layout="constrained")  # squares
     for y, found in enumerate(verdicts.values()):
         for x, verdict in enumerate(found):
             axes.add_patch(plt.Rectangle((x + 0.06, y + 0.1), 0.84, 0.8, color=VERDICTS[verdict]))
             mark = {"reproduced": "✓", "not reproduced": "✗"}.get(verdict, "~")
             axes.text(x + 0.48, y + 0.48, mark, ha="center", va="center", color="white", weight="bold")
-    axes.set(xlim=(0, max(map(len, verdicts.values()))), ylim=(len(verdicts), 0), aspect="equal")
+    axes.set(xlim=(0, columns), ylim=(len(verdicts), 0), aspect="equal")
     axes.set_yticks(np.arange(len(verdicts)) + 0.5, list(verdicts))
     axes.set_xticks([])
     axes.tick_params(length=0)

@@ -7,14 +7,24 @@ READY := .venv/ready
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help book test lab bench notebooks full figures clean
+.PHONY: help book pdf zip site test lab bench notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
 book: $(READY)  ## build the website, strictly: any warning is an error
+	@rm -f _build/html/*.pdf _build/html/*.zip  # made from an earlier build
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
 	@echo "The book is ready: open _build/html/index.html in a browser."
+
+pdf: book  ## build the website and the whole book as one PDF, linked from every page; needs Chromium
+	$(BIN)/python book/take_along.py pdf
+
+zip: book  ## build the website and a zip of it, linked from every page, that opens from the file system
+	$(BIN)/python book/take_along.py zip
+
+site: book  ## all three: the website, its zip and the PDF
+	$(BIN)/python book/take_along.py zip pdf
 
 test: $(READY)  ## run everything: lint, unit and property tests, notebooks, the built site in a browser
 	$(BIN)/ruff check helpers tests book
@@ -26,15 +36,17 @@ lab: $(READY)  ## open the notebooks in JupyterLab
 bench: $(READY)  ## measure the speed claims as ratios; writes book/bench.json and its plot
 	TQDM_DISABLE= $(BIN)/python tests/bench.py
 
-notebooks: $(READY)  ## execute every notebook again and store its outputs
-	$(BIN)/jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/*.ipynb
+notebooks: $(READY)  ## execute every notebook again, store its outputs, and measure what it costs: book/status.json
+	$(BIN)/python book/execute.py
 
 full: $(READY)  ## run the experiments at full size (10,000 releases each) into _build/full; takes about an hour
-	BOOK_TRIALS=$${BOOK_TRIALS:-10000} TQDM_DISABLE= $(BIN)/jupyter nbconvert --to notebook --execute --ExecutePreprocessor.timeout=-1 \
-		--output-dir _build/full notebooks/08-*.ipynb notebooks/09-*.ipynb notebooks/10-*.ipynb notebooks/11-*.ipynb notebooks/12-*.ipynb
+	BOOK_TRIALS=$${BOOK_TRIALS:-10000} $(BIN)/python book/execute.py --into _build/full \
+		notebooks/08-*.ipynb notebooks/09-*.ipynb notebooks/10-*.ipynb notebooks/11-*.ipynb notebooks/12-*.ipynb
 
-figures: $(READY)  ## draw the figures of the README and the front page again
+figures: $(READY)  ## make the figures of README and front page again, and what the explorers show and load
 	$(BIN)/python book/images/hero.py
+	$(BIN)/python book/explore/trees.py
+	$(BIN)/python book/images/explorers.py
 
 clean:  ## remove everything that the other commands made
 	rm -rf .venv _build .pytest_cache .hypothesis .ruff_cache *.egg-info build dist

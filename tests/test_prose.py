@@ -25,6 +25,7 @@ from helpers import claims
 
 ROOT = Path(__file__).parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PAGES = sorted((ROOT / "book").rglob("*.md"))
 # A number, perhaps with a unit behind it (13%, 4.6 times), and the comment that binds it.
 BOUND = re.compile(r"(?P<number>[−-]?\d[\d,]*(?:\.\d+)?)\s?[^\d\s<]*<!--=\s*(?P<expression>.+?)\s*-->", re.DOTALL)
 # A share or a factor in running text is always a result, so it must be bound. Code, math and links are not text.
@@ -85,6 +86,14 @@ def test_claims_have_the_verdict_of_their_evidence(run):
         if verdict != claim.verdict:
             wrong.append(f"{claim.id}: the file says {claim.verdict!r}, the evidence {verdict!r}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_numbers_on_the_other_pages_are_computed(path):
+    "Pages outside the chapters bind their numbers too; helpers' public names are at hand there."
+    text = path.read_text(encoding="utf-8")
+    assert not wrong_numbers(text, {name: getattr(helpers, name) for name in helpers.__all__})
+    assert len(BOUND.findall(text)) == text.count("<!--=")
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -173,19 +174,60 @@ class Visit:
     errors: list  # console errors, uncaught exceptions, answers of 400 and above
     overflow: int  # pixels that the page is wider than the window
     raw_math: list  # formulas that were not drawn, or drawn as an error
-    bad_images: list  # pictures that did not load or have no alternative text
+    bad_images: list  # pictures that did not load, or whose alternative text says nothing
+    grounds: list  # what is behind each figure: a colour and a filter
+    weight: int  # bytes of the page and all it loads, apart from MathJax
+    barriers: list  # what axe-core finds in the way of readers with a disability
 
 
+# Sizes come from the browser's own record: it counts what a cache gave, and the size before any compression.
 LOOK = """async () => {
   if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
   const drawn = m => m.querySelector('mjx-container') && !m.querySelector('mjx-merror, [data-mjx-error]');
   const shown = i => i.complete && i.naturalWidth > 0;
+  const told = i => i.alt.trim().length >= 15 && !/\\.(png|svg|jpe?g)$/i.test(i.alt.trim());
+  const figures = '.bd-article :is(figure, .cell_output) img';
+  const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
   return {
     theme: document.documentElement.dataset.theme,
     overflow: document.documentElement.scrollWidth - window.innerWidth,
     raw_math: [...document.querySelectorAll('.math')].filter(m => !drawn(m)).map(m => m.textContent),
-    bad_images: [...document.images].filter(i => !shown(i) || !i.alt.trim()).map(i => i.src),
+    bad_images: [...document.images].filter(i => !shown(i) || !told(i)).map(i => `${i.src}: ${i.alt}`),
+    grounds: [...document.querySelectorAll(figures)].map(getComputedStyle).map(s => [s.backgroundColor, s.filter]),
+    weight: loaded.filter(e => !e.name.includes('/mathjax/')).reduce((sum, e) => sum + e.decodedBodySize, 0),
   };
+}"""
+
+# axe-core checks each element, and the contrast of each takes milliseconds: a minute for a chapter full of code. Elements of
+# the same ink, size and grounds have the same contrast, so one of each look stands for all; the other words of the code,
+# and in the dark the formulas, need not be elements any more.
+AXE = """async () => {
+  const nextFrame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  document.querySelectorAll('details').forEach(d => d.open = true);
+  document.querySelectorAll('button.toggle-button-hidden').forEach(b => b.click());
+  await nextFrame();  // the page's own script has seen what opened
+  const grounds = new Map(), seen = new Set();
+  for (const e of document.body.querySelectorAll('*')) {
+    const s = getComputedStyle(e);
+    const own = [s.backgroundColor, s.backgroundImage, s.opacity].join(' ');
+    const ground = (grounds.get(e.parentElement) ?? '') + (own == 'rgba(0, 0, 0, 0) none 1' ? '' : own);
+    grounds.set(e, ground);
+    const words = [...e.childNodes].some(n => n.nodeType == Node.TEXT_NODE && n.data.trim());
+    const look = [s.color, s.fontSize, s.fontWeight, ground].join(' ');
+    if (words && e.checkVisibility({visibilityProperty: true}) && !seen.has(look)) {
+      seen.add(look);
+      e.dataset.look = '';
+    }
+  }
+  axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]});
+  const light = document.documentElement.dataset.theme == 'light';
+  const spare = 'pre span:not([data-look], :has([data-look]))' + (light ? '' : ', mjx-container:not(:has([data-look]))');
+  document.querySelectorAll(spare).forEach(e => e.replaceWith(e.textContent));
+  const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
+  const colours = ['color-contrast', 'link-in-text-block'];
+  const runOnly = light ? all : colours;  // the modes differ in nothing else
+  const {violations} = await axe.run({runOnly, resultTypes: ['violations'], preload: false});
+  return violations.flatMap(v => v.nodes.map(n => `${v.impact} ${v.id}: ${n.html.slice(0, 150)} ${n.failureSummary}`));
 }"""
 
 
@@ -224,10 +266,12 @@ def browser():
 @pytest.fixture(scope="session")
 def visit(browser, address):
     """Look at a page in a mode and at a width; each look happens once, however many tests use it."""
+    axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
     @functools.cache
     def window(mode, width):
-        return browser.new_context(color_scheme=mode, viewport={"width": width, "height": 900})
+        # with less motion, so that nothing is measured half faded in
+        return browser.new_context(color_scheme=mode, reduced_motion="reduce", viewport={"width": width, "height": 900})
 
     @functools.cache
     def look(name, mode, width):
@@ -239,8 +283,10 @@ def visit(browser, address):
         page.on("pageerror", lambda e: errors.append(str(e)))
         page.goto(f"{address}{name}.html", wait_until="load")
         found = page.evaluate(LOOK)
+        page.evaluate(axe)
+        barriers = page.evaluate(AXE)
         page.close()
-        return Visit(outside=outside, errors=errors, **found)
+        return Visit(outside=outside, errors=errors, barriers=barriers, **found)
 
     return look
 
@@ -289,5 +335,68 @@ def test_draws_its_formulas(visit, page, mode, width):
 
 @in_browser
 def test_shows_its_pictures(visit, page, mode, width):
-    """Every picture loads and has a text for those who do not see it."""
+    """Every picture loads and has a text, not a file name, for those who do not see it."""
     assert visit(page, mode, width).bad_images == []
+
+
+@in_browser
+def test_figures_keep_their_light_card(visit, page, mode, width):
+    """In the dark, figures stand on their own light ground, in their own colours."""
+    if mode == "dark":
+        assert set(map(tuple, visit(page, mode, width).grounds)) <= {("rgb(253, 252, 249)", "none")}
+
+
+@in_browser
+def test_is_light_to_load(visit, page, mode, width):
+    """A page and all it loads, apart from MathJax, weigh less than 1.5 MB."""
+    assert visit(page, mode, width).weight < 1_500_000
+
+
+@in_browser
+def test_is_open_to_everybody(visit, page, mode, width):
+    """axe-core finds nothing in the way of readers who use a keyboard, a screen reader or strong contrast."""
+    assert visit(page, mode, width).barriers == []
+
+
+def chromium_only(test):
+    return pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install `chromium`")(test)
+
+
+@chromium_only
+def test_search_finds_a_word(browser, address):
+    """Who searches for Karamata is sent to the chapter on skewness."""
+    page = browser.new_page()
+    page.goto(f"{address}search.html?q=Karamata")
+    page.locator("#search-results a[href*='06-skewness']").first.wait_for(timeout=10_000)
+    page.close()
+
+
+# The element that has the focus: a name for it, whether it is in the text, and whether one can see that it has the focus.
+FOCUSED = """() => {
+  const e = document.activeElement, s = getComputedStyle(e);
+  const name = ['skip-link', 'search-button__button', 'theme-switch-button', 'primary-toggle'].find(c => e.closest('.' + c));
+  return {name, inside: !!e.closest('article'), seen: s.outlineStyle != 'none' || s.boxShadow != 'none', html: e.outerHTML};
+}"""
+
+
+@chromium_only
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
+def test_can_be_read_without_a_mouse(browser, address, width):
+    """The Tab key leads to the skip link, the search, the mode switch, a phone's menu and the text, and one sees where."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+    page.goto(f"{address}{PAGES[1]}.html")
+    stops = []
+    while len(stops) < 80 and not (stops and stops[-1]["inside"]):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(FOCUSED))
+    names = [stop["name"] for stop in stops]
+    wanted = {"skip-link", "search-button__button", "theme-switch-button"} | ({"primary-toggle"} if width < 600 else set())
+    assert names[0] == "skip-link" and wanted <= set(names) and stops[-1]["inside"]
+    assert [stop["html"] for stop in stops if not stop["seen"]] == []
+
+    page.reload()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("!!document.activeElement.closest('#main-content')")
+    page.close()

@@ -1,0 +1,17 @@
+/* What scrolls sideways in its own box can be reached and scrolled with the keyboard, and says so to a screen reader;
+   what does not scroll is no stop on the way. The theme looks only once, at some boxes, and never inside a closed dropdown:
+   an observer also sees boxes that open, that MathJax fills, and that a turned phone makes narrower. */
+const boxes = "pre, .cell_output > .output, .wide-figure, .pst-scrollable-table-container";
+const mark = (box) => {
+  const scrolls = box.scrollWidth > box.clientWidth;
+  box.tabIndex = scrolls ? 0 : -1;
+  if (scrolls) {
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Wide content, scrolls sideways");
+  } else if (box.getAttribute("role") === "group") {
+    box.removeAttribute("role");
+    box.removeAttribute("aria-label");
+  }
+};
+const observer = new ResizeObserver((changes) => changes.forEach((change) => mark(change.target)));
+document.querySelectorAll(`.bd-article :is(${boxes})`).forEach((box) => observer.observe(box));

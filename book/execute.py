@@ -1,0 +1,122 @@
+"""`make notebooks`: execute every chapter, store its outputs, and measure what it costs.
+
+    seconds: from the start of the kernel to the end of the last cell · megabytes: the kernel's peak of memory
+
+The stored bytes depend on the chapter alone, not on the clock: executing again changes nothing. Writes book/status.json and
+its plot, which the page book/status.md shows. With `--into FOLDER` the notebooks and the record stay as they are, and
+executed copies go into the folder: `make full`.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from tqdm import tqdm
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+JSON, PLOT = ROOT / "book" / "status.json", ROOT / "book" / "images" / "status.svg"
+LIBRARIES = ("numpy", "pandas", "matplotlib", "scipy", "sympy", "jupyter-book")
+
+
+def execute(source: Path, target: Path) -> dict:
+    """Execute a notebook in the folder of its source, store it as `target`, and return what was measured."""
+    notebook = nbformat.read(source, as_version=4)
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)  # time stamps that an editor left
+    peaks = [0.0]
+    client = NotebookClient(
+        notebook,
+        coalesce_streams=True,  # what is printed in pieces is one text: a slow machine prints in more pieces
+        record_timing=False,
+        resources={"metadata": {"path": str(source.parent)}},
+        on_cell_executed=lambda **_: peaks.append(peak_megabytes(client.km.provisioner.pid)),
+    )
+    begun = time.perf_counter()
+    client.execute()
+    seconds = time.perf_counter() - begun
+    target.write_text(nbformat.writes(notebook).rstrip("\n") + "\n", encoding="utf-8")
+    return {"chapter": source.stem, "title": title(notebook), "seconds": round(seconds, 1), "megabytes": round(max(peaks))}
+
+
+def peak_megabytes(pid: int) -> float:
+    """The most memory that a process has held so far; 0 where the system keeps no such record, as on macOS."""
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        return 0.0
+    fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return int(fields["VmHWM"].split()[0]) * 1024 / 1e6  # the system says "kB" and means 1,024 bytes
+
+
+def title(notebook: nbformat.NotebookNode) -> str:
+    """The first heading of a chapter."""
+    lines = (line for cell in notebook.cells if cell.cell_type == "markdown" for line in cell.source.splitlines())
+    return next(line for line in lines if line.startswith("# ")).removeprefix("# ")
+
+
+def record(rows: list[dict]) -> None:
+    """Write what was measured, and draw it."""
+    found = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "system": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "chapters": rows,
+    }
+    JSON.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    draw(rows)
+
+
+def draw(rows: list[dict]) -> None:
+    """Seconds, and memory beside them, as bars, a chapter a line."""
+    from matplotlib import pyplot as plt
+
+    from helpers.plots import BLUE, SKY, STYLE
+
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(1, 2, figsize=(7.6, 0.8 + 0.3 * len(rows)), layout="constrained", sharey=True)
+        for panel, key, colour in zip(axes, ("seconds", "megabytes"), (BLUE, SKY), strict=True):
+            bars = panel.barh(range(len(rows)), [row[key] for row in rows], height=0.65, color=colour)
+            panel.bar_label(bars, fmt="{:.0f}", padding=3)
+            panel.set(xlabel=key, xmargin=0.12)
+            panel.grid(axis="y", visible=False)
+        axes[0].set_yticks(range(len(rows)), [f"chapter {int(row['chapter'][:2])}" for row in rows])
+        axes[0].invert_yaxis()
+        figure.get_layout_engine().set(wspace=0.06)
+        figure.savefig(PLOT, metadata={"Date": None})
+        plt.close(figure)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Execute the chapters, store their outputs, and measure what they cost.")
+    parser.add_argument("notebooks", nargs="*", type=Path, default=CHAPTERS, help="which ones; all of them unless told")
+    parser.add_argument("--into", type=Path, help="write the executed copies into this folder")
+    args = parser.parse_args()
+    os.environ["TQDM_DISABLE"] = "1"  # for the kernels: their progress bars would be stored as outputs
+    if args.into:
+        args.into.mkdir(parents=True, exist_ok=True)
+    rows = []
+    bar = tqdm(args.notebooks, unit="chapter", disable=None)  # a bar at a terminal, none in a log
+    for path in bar:
+        bar.set_description(path.stem)
+        try:
+            rows.append(execute(path, args.into / path.name if args.into else path))
+        except CellExecutionError as error:
+            print(f"{path}: a cell failed, so nothing was stored.\n{error}", file=sys.stderr)
+            return 1
+        tqdm.write("{chapter}: {seconds} s, {megabytes} MB".format(**rows[-1]))
+    if not args.into and [row["chapter"] for row in rows] == [path.stem for path in CHAPTERS]:
+        record(rows)  # only of a whole run: the rows of a table should come from one machine and one day
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

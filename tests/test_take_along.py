@@ -1,0 +1,266 @@
+"""Beyond the chapters: the PDF, the zip, the notebooks to download, the pages made from the code, the way online."""
+
+import ast
+import json
+import re
+import shutil
+from pathlib import Path
+from zipfile import ZipFile
+
+import execute
+import nbformat
+import pytest
+import take_along
+import yaml
+from _ext.docstrings import to_rst
+from bs4 import BeautifulSoup
+from nbclient import NotebookClient
+from test_site import build_site
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = execute.CHAPTERS
+PAGES = [page for _, pages in take_along.toc_parts() for page in pages]
+needs_chromium = pytest.mark.skipif(take_along.CHROMIUM is None, reason="no Chromium on this machine: install `chromium`")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    _, html = build_site(ROOT, tmp_path_factory.mktemp("site"))
+    return html
+
+
+def title(site, page):
+    """The title of a page, with its number, without the mark that links to it."""
+    _, _, article = (site / f"{page}.html").read_text(encoding="utf-8").partition("<article")
+    heading = BeautifulSoup(article[: article.index("</h1>")], "html.parser").h1
+    heading.find(class_="headerlink").decompose()
+    return heading.text
+
+
+# The PDF
+
+
+@pytest.fixture(scope="module")
+def pdf(site, tmp_path_factory):
+    pypdf = pytest.importorskip("pypdf", reason="pypdf is not installed")
+    target = tmp_path_factory.mktemp("pdf") / take_along.PDF
+    take_along.make_pdf(site, target)
+    return pypdf.PdfReader(target)
+
+
+def chapters_of(pdf):
+    """(title, first page) of each chapter, as the outline has them; a list in it has the sections of the entry before."""
+    return [(entry.title, pdf.get_destination_page_number(entry)) for entry in pdf.outline if not isinstance(entry, list)]
+
+
+def squeezed(text):
+    return re.sub(r"\s", "", text)
+
+
+def text_of(pdf, chapter):
+    """The text of the chapter with this title, page by page."""
+    starts = [*chapters_of(pdf), ("", len(pdf.pages))]
+    at = next(i for i, (name, _) in enumerate(starts) if squeezed(name) == squeezed(chapter))
+    return [pdf.pages[i].extract_text() for i in range(starts[at][1], max(starts[at + 1][1], starts[at][1] + 1))]
+
+
+@needs_chromium
+def test_pdf_has_every_page_in_its_outline(pdf, site):
+    """The PDF's bookmarks are the titles of all pages of the table of contents, in its order, and the contents."""
+    expected = [squeezed(title(site, page)) for page in PAGES]
+    expected.insert(1, "Contents")
+    assert [squeezed(name) for name, _ in chapters_of(pdf)] == expected
+    assert len(pdf.pages) > 10 * len(CHAPTERS)
+
+
+@needs_chromium
+def test_pdf_links_lead_somewhere(pdf):
+    """Every link within the PDF has a destination in it, and there are links from the contents to every page."""
+    links = [
+        (number, annotation["/Dest"])
+        for number, page in enumerate(pdf.pages)
+        for annotation in map(lambda a: a.get_object(), page.get("/Annots", []))
+        if annotation.get("/Subtype") == "/Link" and "/Dest" in annotation
+    ]
+    assert {dest for _, dest in links} <= set(pdf.named_destinations)
+    contents = dict(chapters_of(pdf))["Contents"]
+    assert len({dest for number, dest in links if number == contents}) == len(PAGES) - 1
+    assert len(links) > 5 * len(CHAPTERS)
+
+
+@needs_chromium
+def test_pdf_ends_with_the_last_chapter(pdf, site):
+    """The text of the last chapter, its last heading included, and that of the last page are in the PDF."""
+    chapter = [page for page in PAGES if page.startswith("notebooks/")][-1]
+    last = BeautifulSoup((site / f"{chapter}.html").read_text(encoding="utf-8"), "html.parser").article.find_all("h2")[-1]
+    last.find(class_="headerlink").decompose()
+    assert squeezed(last.text) in squeezed("".join(text_of(pdf, title(site, chapter))))
+    assert squeezed("Dwork") in squeezed("".join(text_of(pdf, title(site, PAGES[-1]))))
+
+
+@needs_chromium
+def test_pdf_cuts_no_code(pdf, site):
+    """The longest lines of code are in the PDF from end to end, broken where the paper ends."""
+    lines = {
+        (path, line)
+        for path in CHAPTERS
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code" and "remove-input" not in cell.metadata.get("tags", [])
+        for line in cell.source.splitlines()
+    }
+    path, longest = max(lines, key=lambda found: len(found[1]))
+    pages = text_of(pdf, title(site, f"notebooks/{path.stem}"))
+    assert squeezed(longest) in squeezed("".join(pages))
+    assert len(longest) > 100  # more than fits
+    assert not any(longest.strip() in page for page in pages)
+
+
+# The zip
+
+
+@needs_chromium
+def test_zip_opens_from_the_file_system(site, tmp_path):
+    """Unpacked, with no server and no network: pages load without an error, formulas are drawn, and the search finds."""
+    from playwright.sync_api import sync_playwright
+
+    take_along.make_zip(site, tmp_path / take_along.ZIP)
+    with ZipFile(tmp_path / take_along.ZIP) as pack:
+        pack.extractall(tmp_path)
+    home = tmp_path / Path(take_along.ZIP).stem
+    errors = []
+    drawn = "() => document.querySelectorAll('mjx-container').length >= document.querySelectorAll('.math').length"
+    found = "() => document.querySelector('#search-results')?.innerText.includes('Skewed populations')"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=take_along.CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        context = browser.new_context(offline=True)
+        tab = context.new_page()
+        tab.on("console", lambda message: message.type == "error" and errors.append(message.text))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        for page in ("index", "book/index", "notebooks/06-skewness"):
+            tab.goto((home / f"{page}.html").as_uri())
+        tab.wait_for_function(drawn)
+        assert errors == []
+        # The search fetches an excerpt for each result, which browsers allow from a server only: here it lists titles alone.
+        tab.goto((home / "search.html").as_uri() + "?q=Karamata")
+        tab.wait_for_function(found)
+        browser.close()
+
+
+def test_links_appear_when_the_files_are_there(site, tmp_path):
+    """A page links to the PDF and the zip once they were made, and to neither before."""
+    copy = tmp_path / "html"
+    (copy / "book").mkdir(parents=True)
+    page = copy / "book" / "speed.html"
+    shutil.copyfile(site / "book" / "speed.html", page)
+    assert take_along.PDF not in page.read_text(encoding="utf-8")
+    for name in (take_along.PDF, take_along.ZIP):
+        made = tmp_path / name
+        made.write_bytes(b"\0" * 2_400_000)
+        take_along.link(copy, made, "The book")
+    links = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select(".take-along a")
+    assert [(link["href"], link.text) for link in links] == [
+        (f"../{take_along.PDF}", "The book (2 MB)"),
+        (f"../{take_along.ZIP}", "The book (2 MB)"),
+    ]
+    assert all((page.parent / link["href"]).is_file() for link in links)
+
+
+# The notebooks
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_chapters_offer_their_notebook(site, path):
+    """Each chapter's page links to its notebook, and the file is the one in the repository."""
+    page = site / "notebooks" / f"{path.stem}.html"
+    links = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select('a[href$=".ipynb"]')
+    assert links and all((page.parent / link["href"]).read_bytes() == path.read_bytes() for link in links)
+
+
+def test_downloaded_notebook_runs_in_an_empty_folder(site, tmp_path):
+    """A chapter needs nothing but the installed helpers."""
+    notebook = nbformat.read(site / "_sources" / "notebooks" / "02-bias-and-variance.ipynb", as_version=4)
+    NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()  # raises if a cell does
+
+
+@pytest.fixture(name="small")
+def small_notebook(tmp_path):
+    """A notebook with two cells, one that prints and one that may fail."""
+
+    def write(last):
+        cells = [nbformat.v4.new_markdown_cell("# Small"), *map(nbformat.v4.new_code_cell, ("print(1)", last))]
+        cells[1].metadata["execution"] = {"iopub.execute_input": "2020-01-01T00:00:00Z"}
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "00-small.ipynb")
+        return tmp_path / "00-small.ipynb"
+
+    return write
+
+
+def test_executing_again_changes_nothing(small):
+    """Stored bytes do not depend on the clock, and a row says what the run cost."""
+    path = small("import time; print(2, flush=True); time.sleep(0.3); print(3)")
+    row = execute.execute(path, path)
+    once = path.read_bytes()
+    execute.execute(path, path)
+    assert path.read_bytes() == once and b"iopub" not in once
+    assert (row["chapter"], row["title"]) == ("00-small", "Small")
+    assert row["seconds"] > 0.3 and (row["megabytes"] > 20 or not Path("/proc").exists())
+
+
+def test_a_failing_chapter_is_not_stored(small, monkeypatch, capsys):
+    """If a cell fails, the command says where, ends with 1, and leaves the notebook as it was."""
+    path = small("1 / 0")
+    before = path.read_bytes()
+    monkeypatch.setattr("sys.argv", ["execute.py", str(path)])
+    assert execute.main() == 1
+    assert path.read_bytes() == before
+    assert "00-small.ipynb" in (said := capsys.readouterr().err) and "ZeroDivisionError" in said
+
+
+# The reference
+
+
+def test_status_is_of_these_chapters(site):
+    """The status page has a row for each chapter, under its title. If not: run `make notebooks`."""
+    rows = json.loads(execute.JSON.read_text(encoding="utf-8"))["chapters"]
+    titles = [execute.title(nbformat.read(path, as_version=4)) for path in CHAPTERS]
+    assert [(row["chapter"], row["title"]) for row in rows] == list(zip([p.stem for p in CHAPTERS], titles, strict=True))
+    table = BeautifulSoup((site / "book" / "status.html").read_text(encoding="utf-8"), "html.parser").select("tbody tr")
+    assert [row.td.text for row in table[:-1]] == titles
+
+
+@pytest.fixture(scope="module")
+def helpers_page(site):
+    return BeautifulSoup((site / "book" / "helpers.html").read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "helpers").glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_helpers_page_has_every_public_name(helpers_page, path):
+    """Each public function and class of each module is on the page, with a link to its source."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    public = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
+    assert public
+    for name in public:
+        entry = helpers_page.find(id=f"helpers.{path.stem}.{name}")
+        assert entry and entry.find(class_="viewcode-link"), name
+
+
+def test_docstrings_become_rst():
+    """Code in backticks, marks in words, a glossary and an example all look on the page as they do in the file."""
+    written = ["Uses `x`, and |e|.", "", "    x: a number · y: another", "", ">>> f('`')", "1"]
+    shown = ["Uses ``x``, and \\|e\\|.", "", "::", "", "    x: a number", "    y: another", "", ">>> f('`')", "1"]
+    assert to_rst(written) == shown
+
+
+# The way online
+
+
+def test_workflow_uses_commands_that_exist():
+    """The workflow runs commands of the Makefile only, publishes what was built and tested, and pins its actions."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text(encoding="utf-8"))
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    runs = [step["run"].split() for step in steps if "run" in step]
+    assert runs == [["make", "site"], ["make", "test"]] and {target for _, target in runs} <= targets
+    assert all(re.search(r"@v\d", step["uses"]) for step in steps if "uses" in step)
+    assert workflow[True]["push"]["branches"] == ["main"]  # YAML reads the word `on` as true
+    assert workflow["jobs"]["publish"]["needs"] == "build"

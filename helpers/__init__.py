@@ -1,23 +1,27 @@
 """Helpers of *Where to Spend ε*: optimal privacy budgets on hierarchical data.
 
-Data flows one way: census → hierarchy → allocation (uses mechanism) → release (uses mechanism, consistency)
+Data flows one way: census → hierarchy → allocation (uses mechanism, mechanisms) → release (uses mechanism, consistency)
 → simulation → downstream, experiments → plots, panels. `checks` refuses bad input for all of them; `layout` holds a tree's
 arrays for `hierarchy`.
 """
 
 from . import downstream, experiments
-from .allocation import Allocation, cube_root, minimize_budget, minimize_error, uniform
+from .allocation import Allocation, cube_root, minimize_budget, minimize_error, root_rule, uniform
 from .consistency import bottom_up, project_simplex, top_down
 from .hierarchy import Hierarchy, load_state, prior
 from .mechanism import bias, mse, variance
-from .release import release
-from .simulation import expected_error, simulate
+from .mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
+from .release import noisy_counts, release
+from .simulation import expected_error, simulate, simulate_with
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Allocation",
+    "DISCRETE_LAPLACE",
+    "GAUSSIAN",
     "Hierarchy",
+    "LAPLACE",
     "bias",
     "bottom_up",
     "cube_root",
@@ -28,10 +32,13 @@ __all__ = [
     "minimize_budget",
     "minimize_error",
     "mse",
+    "noisy_counts",
     "prior",
     "project_simplex",
     "release",
+    "root_rule",
     "simulate",
+    "simulate_with",
     "top_down",
     "uniform",
     "variance",

@@ -1,9 +1,10 @@
 """How to split a privacy budget over the levels of a tree.
 
     eps: (L,) budget of each level, top first · w: (L,) weights · n: (L,) nodes a level
-    F_l(ε) = Σ_j mse(N_j, ε) over the nodes of level l · x: (u,) distinct counts of a level · m: (u,) how often each occurs
+    F_l(ε) = Σ_j mse(N_j, ε) over the nodes of level l
 
-Every function takes a hierarchy and returns an `Allocation`, so comparing them is a loop.
+Every function takes a hierarchy and returns an `Allocation`, so comparing them is a loop. The noise is Laplace noise unless
+`mechanism` says otherwise; what is written ε here is then the budget of that mechanism, such as ρ for Gaussian noise.
 """
 
 from collections.abc import Sequence
@@ -11,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import checks, mechanism
+from . import checks
 from .hierarchy import Hierarchy, check_hierarchy
+from .mechanisms import LAPLACE, Mechanism, check_mechanism
 
 _SOLVED = 1e-14  # a spread that rounding alone could cause
 _ROUNDING = 1e-10  # below this spread, a step that brings no progress is rounding
@@ -31,6 +33,7 @@ class Allocation:
     eps: np.ndarray
     mse_by_level: np.ndarray
     kkt_spread: float
+    mechanism: Mechanism = LAPLACE
 
     @property
     def total(self) -> float:
@@ -47,18 +50,19 @@ class Allocation:
 
     def __repr__(self) -> str:
         budgets = ", ".join(f"{name} {e:.4g}" for name, e in zip(self.levels, self.eps, strict=True))
-        return f"Allocation({budgets}; total {self.total:.4g}, mse {self.mse:.4g})"
+        kind = "" if self.mechanism is LAPLACE else f"{self.mechanism.name} noise: "
+        return f"Allocation({kind}{budgets}; total {self.total:.4g}, mse {self.mse:.4g})"
 
 
-def uniform(hierarchy: Hierarchy, total: float) -> Allocation:
+def uniform(hierarchy: Hierarchy, total: float, mechanism: Mechanism = LAPLACE) -> Allocation:
     """ε_l = ε/L: every level gets the same.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> uniform(tree, total=1).eps
     array([0.5, 0.5])
     """
-    total, w = _checked(hierarchy, "total", total, None)
-    return _at(hierarchy, np.full(len(w), total / len(w)), w)
+    total, w = _checked(hierarchy, "total", total, None, mechanism)
+    return _at(hierarchy, np.full(len(w), total / len(w)), w, mechanism)
 
 
 def cube_root(hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None) -> Allocation:
@@ -68,11 +72,28 @@ def cube_root(hierarchy: Hierarchy, total: float, weights: Sequence[float] | Non
     >>> cube_root(tree, total=3).eps
     array([1., 2.])
     """
-    total, w = _checked(hierarchy, "total", total, weights)
-    return _at(hierarchy, total * _cube_root_shares(hierarchy, w), w)
+    return root_rule(hierarchy, total, weights, LAPLACE)
 
 
-def minimize_error(hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None) -> Allocation:
+def root_rule(
+    hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None, mechanism: Mechanism = LAPLACE
+) -> Allocation:
+    """The same for any mechanism, b_l ∝ (w_l n_l)^(1/k): a cube root for Laplace noise, a square root for Gaussian.
+
+    k is `mechanism.power`. For discrete Laplace noise the rule is meant for small ε; for large ε use `minimize_error`.
+
+    >>> from helpers.mechanisms import GAUSSIAN
+    >>> tree = Hierarchy.from_counts([[10], [1, 2, 3, 4]], [None, [0] * 4])
+    >>> root_rule(tree, total=3, mechanism=GAUSSIAN).eps
+    array([1., 2.])
+    """
+    total, w = _checked(hierarchy, "total", total, weights, mechanism)
+    return _at(hierarchy, total * _root_shares(hierarchy, w, mechanism), w, mechanism)
+
+
+def minimize_error(
+    hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None, mechanism: Mechanism = LAPLACE
+) -> Allocation:
     """Program (1): minimise Σ_l w_l F_l(ε_l) over ε > 0 with Σ_l ε_l = total.
 
     The minimum is where every level has the same marginal error, w_l F_l′(ε_l) = −λ. Newton's method on these L
@@ -82,44 +103,55 @@ def minimize_error(hierarchy: Hierarchy, total: float, weights: Sequence[float] 
     >>> minimize_error(tree, total=1).eps.round(4)
     array([0.4581, 0.5419])
     """
-    total, w = _checked(hierarchy, "total", total, weights)
-    return _allocation(hierarchy, *_newton(hierarchy, total, w))
+    total, w = _checked(hierarchy, "total", total, weights, mechanism)
+    return _allocation(hierarchy, *_newton(hierarchy, total, w, mechanism), mechanism)
 
 
-def minimize_budget(hierarchy: Hierarchy, tau: float, weights: Sequence[float] | None = None) -> Allocation:
+def minimize_budget(
+    hierarchy: Hierarchy, tau: float, weights: Sequence[float] | None = None, mechanism: Mechanism = LAPLACE
+) -> Allocation:
     """Program (2): minimise Σ_l ε_l over ε > 0 with Σ_l w_l F_l(ε_l) ≤ tau (people squared).
 
     The constraint is always active, so this is program (1) at the total T whose least error E(T) is tau. E falls like
-    1/T², which makes E^(−1/2) almost a straight line: Newton's method on it needs about four solutions of (1).
+    1/T², which makes E^(−1/2) almost a straight line: Newton's method on it needs about four solutions of (1). (With
+    Gaussian noise E falls like 1/T, and it is Newton's method on 1/E.)
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> best = minimize_budget(tree, tau=40)
     >>> round(best.mse, 9), round(best.total, 4)
     (40.0, 0.6099)
     """
-    tau, w = _checked(hierarchy, "tau", tau, weights)
-    # Proposition 4 puts E(T) between C/T² and 2C/T²; start where C/T² = tau, at or below the answer.
-    total = np.sqrt(np.cbrt(w * hierarchy.sizes).sum() ** 3 / tau)
+    tau, w = _checked(hierarchy, "tau", tau, weights, mechanism)
+    k = mechanism.power
+    # Proposition 4 puts E(T) between C/T^(k−1) and twice that; start where C/T^(k−1) = tau, at or below the answer.
+    total = (((w * hierarchy.sizes) ** (1 / k)).sum() ** k * mechanism.least / tau) ** (1 / (k - 1))
     for _ in range(_MOST_STEPS):
-        eps, marginal = _newton(hierarchy, total, w)
-        error = w @ _mse_by_level(hierarchy, eps)
-        step = 2 * error / marginal.mean() * (np.sqrt(error / tau) - 1)  # the marginal error is −dE/dT
+        total = min(total, mechanism.largest)
+        eps, marginal = _newton(hierarchy, total, w, mechanism)
+        error = w @ _mse_by_level(hierarchy, eps, mechanism)
+        # E^(1/(1−k)) is nearly linear in T, and the marginal error is −dE/dT.
+        step = (k - 1) * error / marginal.mean() * ((error / tau) ** (1 / (k - 1)) - 1)
         if abs(step) <= 1e-15 * total:
             break
         total += step
-    return _allocation(hierarchy, eps, marginal)
+    if error > 1.001 * tau:  # only where a budget can be too large for doubles
+        raise ValueError(f"tau must be an error that {mechanism.name} noise can reach, got {tau:g}; {error:g} is the least")
+    return _allocation(hierarchy, eps, marginal, mechanism)
 
 
-def _newton(hierarchy: Hierarchy, total: float, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _newton(
+    hierarchy: Hierarchy, total: float, w: np.ndarray, mechanism: Mechanism = LAPLACE
+) -> tuple[np.ndarray, np.ndarray]:
     """(L,) the solution of program (1), and (L,) its marginal errors.
 
-    The marginal error M_l falls like 1/ε³, so Newton's method works on G_l = M_l^(−1/3), almost a straight line in ε:
-    find steps that make G equal at all levels and add up to zero.
+    The marginal error M_l falls like 1/ε^k (k = 3 for Laplace noise), so Newton's method works on G_l = M_l^(−1/k),
+    almost a straight line in ε: find steps that make G equal at all levels and add up to zero.
     """
-    eps = total * _cube_root_shares(hierarchy, w)
+    k = mechanism.power
+    eps = total * _root_shares(hierarchy, w, mechanism)
     least, best = np.inf, None
     for _ in range(_MOST_STEPS):
-        marginal, curvature = _derivatives(hierarchy, eps, w)
+        marginal, curvature = _derivatives(hierarchy, eps, w, mechanism)
         spread = _spread(marginal)
         if spread < least:
             least, best = spread, (eps, marginal)
@@ -127,8 +159,8 @@ def _newton(hierarchy: Hierarchy, total: float, w: np.ndarray) -> tuple[np.ndarr
             break  # rounding, not the method, now moves the spread
         if spread < _SOLVED:
             break
-        g = 1 / np.cbrt(marginal)
-        slope = g * curvature / (3 * marginal)
+        g = marginal ** (-1 / k)
+        slope = g * curvature / (k * marginal)
         step = ((g / slope).sum() / (1 / slope).sum() - g) / slope
         # Stay inside ε > 0: go at most nine tenths of the way to the boundary.
         step *= min(1.0, 0.9 / max((-step / eps).max(), 0.9))
@@ -137,22 +169,24 @@ def _newton(hierarchy: Hierarchy, total: float, w: np.ndarray) -> tuple[np.ndarr
     return best
 
 
-def _cube_root_shares(hierarchy: Hierarchy, w: np.ndarray) -> np.ndarray:
-    root = np.cbrt(w * hierarchy.sizes)
+def _root_shares(hierarchy: Hierarchy, w: np.ndarray, mechanism: Mechanism) -> np.ndarray:
+    root = np.cbrt(w * hierarchy.sizes) if mechanism.power == 3 else (w * hierarchy.sizes) ** (1 / mechanism.power)
     return root / root.sum()
 
 
-def _mse_by_level(hierarchy: Hierarchy, eps: np.ndarray) -> np.ndarray:
+def _mse_by_level(hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism) -> np.ndarray:
     """(L,) F_l(ε_l), one evaluation for each distinct count."""
     c = hierarchy.repeated
-    return np.add.reduceat(c.times * mechanism.h(c.counts * np.repeat(eps, c.lengths)), c.starts) / eps**2
+    return np.add.reduceat(c.times * mechanism.error(c.counts, np.repeat(eps, c.lengths)), c.starts)
 
 
-def _derivatives(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _derivatives(
+    hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray, mechanism: Mechanism = LAPLACE
+) -> tuple[np.ndarray, np.ndarray]:
     """(L,) marginal errors −w_l F_l′(ε_l) and (L,) curvatures w_l F_l″(ε_l), both positive."""
     c = hierarchy.repeated
-    a, b = mechanism.h_slope_and_curvature(c.counts * np.repeat(eps, c.lengths))
-    return w * np.add.reduceat(c.times * a, c.starts) / eps**3, w * np.add.reduceat(c.times * b, c.starts) / eps**4
+    slope, curvature = mechanism.derivatives(c.counts, np.repeat(eps, c.lengths))
+    return w * np.add.reduceat(c.times * slope, c.starts), w * np.add.reduceat(c.times * curvature, c.starts)
 
 
 def _spread(marginal: np.ndarray) -> float:
@@ -160,17 +194,20 @@ def _spread(marginal: np.ndarray) -> float:
     return (max(m) - min(m)) / (sum(m) / len(m))
 
 
-def _at(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray) -> Allocation:
-    return _allocation(hierarchy, eps, _derivatives(hierarchy, eps, w)[0])
+def _at(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray, mechanism: Mechanism) -> Allocation:
+    return _allocation(hierarchy, eps, _derivatives(hierarchy, eps, w, mechanism)[0], mechanism)
 
 
-def _allocation(hierarchy: Hierarchy, eps: np.ndarray, marginal: np.ndarray) -> Allocation:
-    return Allocation(hierarchy.levels, eps, _mse_by_level(hierarchy, eps), _spread(marginal))
+def _allocation(hierarchy: Hierarchy, eps: np.ndarray, marginal: np.ndarray, mechanism: Mechanism) -> Allocation:
+    return Allocation(hierarchy.levels, eps, _mse_by_level(hierarchy, eps, mechanism), _spread(marginal), mechanism)
 
 
-def _checked(hierarchy: Hierarchy, name: str, value: float, weights) -> tuple[float, np.ndarray]:
+def _checked(hierarchy: Hierarchy, name: str, value: float, weights, mechanism: Mechanism) -> tuple[float, np.ndarray]:
     check_hierarchy(hierarchy)
     value = checks.positive(name, value)
+    check_mechanism(mechanism)
+    if name == "total":
+        mechanism.check_largest(name, value)
     if weights is None:
         return value, np.ones(len(hierarchy.levels))
     return value, checks.per_level("weights", weights, hierarchy.levels)

@@ -112,6 +112,21 @@ def per_level(name: str, values: Any, levels: Sequence[str]) -> np.ndarray:
     return array
 
 
+def fitting(**arrays: np.ndarray) -> None:
+    """Refuse arrays, given by name, whose shapes do not broadcast.
+
+    >>> fitting(n=np.zeros(2), eps=np.ones(3))
+    Traceback (most recent call last):
+    ValueError: n and eps must have shapes that broadcast, got (2,) and (3,)
+    """
+    shapes = [array.shape for array in arrays.values()]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        got = " and ".join(map(str, shapes))
+        raise ValueError(f"{' and '.join(arrays)} must have shapes that broadcast, got {got}") from None
+
+
 def one_of(name: str, value: Any, options: Sequence[str]) -> str:
     """Return `value` if it is one of `options`.
 

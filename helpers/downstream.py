@@ -83,7 +83,7 @@ def simulate_misallocation(
     """
     from tqdm import tqdm
 
-    eps = check_eps(hierarchy, eps)
+    eps, mechanism = check_eps(hierarchy, eps)
     trials = checks.whole("trials", trials, least=2)
     rng = generator(seed)
     families = _Families(hierarchy)
@@ -93,7 +93,7 @@ def simulate_misallocation(
     true = {name: families.shares(hierarchy.floats[-1], weight) for name, weight in weights.items()}
     streams = {name: ErrorStream(hierarchy.sizes[-1], trials, families.dot) for name in weights}
     for _ in tqdm(range(trials), desc="releases", delay=1, leave=False):
-        counts = draw(hierarchy, eps, rng, consistent)[-1]
+        counts = draw(hierarchy, eps, rng, consistent, mechanism)[-1]
         for name, weight in weights.items():
             streams[name].add(100 * (families.shares(counts, weight) - true[name]))
     tables = {name: pd.DataFrame(dict(zip(ESTIMATES, stream.estimates(), strict=True))) for name, stream in streams.items()}

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from . import checks
 
 # exp(-746) is 0.0 in double precision, so a larger x changes nothing, and capping it keeps x³·exp(-x) from being inf·0.
-_X_MAX = 4000.0
+X_MAX = 4000.0
 
 
 def bias(n: ArrayLike, eps: ArrayLike) -> np.ndarray | float:
@@ -54,7 +54,7 @@ def h(x: np.ndarray) -> np.ndarray:
     >>> float(h(np.array(0.0)))
     1.0
     """
-    x = np.minimum(x, _X_MAX)
+    x = np.minimum(x, X_MAX)
     return 2 - (1 + x) * np.exp(-x)
 
 
@@ -67,7 +67,7 @@ def h_slope_and_curvature(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> [float(v) for v in h_slope_and_curvature(np.array(0.0))]
     [2.0, 6.0]
     """
-    x = np.minimum(x, _X_MAX)
+    x = np.minimum(x, X_MAX)
     decay = np.exp(-x)
     a = 4 - ((x + 2) * x + 2) * decay
     return a, 3 * a - x * x * x * decay
@@ -76,9 +76,6 @@ def h_slope_and_curvature(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _scaled(n: ArrayLike, eps: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Checked inputs as (x, ε) with x = εN."""
     n, eps = checks.counts("n", n), checks.positives("eps", eps)
-    try:
-        np.broadcast_shapes(n.shape, eps.shape)
-    except ValueError:
-        raise ValueError(f"n and eps must have shapes that broadcast, got {n.shape} and {eps.shape}") from None
+    checks.fitting(n=n, eps=eps)
     with np.errstate(over="ignore"):
-        return np.minimum(n * eps, _X_MAX), eps
+        return np.minimum(n * eps, X_MAX), eps

@@ -12,66 +12,89 @@ from . import checks
 from .allocation import Allocation
 from .consistency import fit_families
 from .hierarchy import Hierarchy, check_hierarchy
-
-# (256, 8) the bits of every byte as signs: one look-up turns a random byte into eight random signs.
-_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+from .mechanisms import LAPLACE, Mechanism, check_mechanism
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
 def release(
-    hierarchy: Hierarchy, eps: Sequence[float] | Allocation, seed: Seed = None, consistent: bool = True
+    hierarchy: Hierarchy,
+    eps: Sequence[float] | Allocation,
+    seed: Seed = None,
+    consistent: bool = True,
+    mechanism: Mechanism | None = None,
 ) -> list[np.ndarray]:
     """Ñ = max(0, N + Lap(1/ε_l)) for every node of every level l; then, if `consistent`, children that sum to parents.
 
     Siblings do not share people, so level l costs ε_l once, however many nodes it has (parallel composition); the levels
     together cost Σ ε_l (sequential composition). Clipping and consistency are post-processing and cost nothing.
+    The noise is that of `mechanism`, or of the allocation; for plain numbers it is Laplace noise.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> state, blocks = release(tree, eps=[0.4, 0.6], seed=1)
     >>> bool(np.isclose(state, blocks.sum())), bool((blocks >= 0).all())
     (True, True)
     """
-    eps = check_eps(hierarchy, eps)
-    return draw(hierarchy, eps, generator(seed), consistent)
+    eps, mechanism = check_eps(hierarchy, eps, mechanism)
+    return draw(hierarchy, eps, generator(seed), consistent, mechanism)
 
 
-def draw(hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, consistent: bool) -> list[np.ndarray]:
-    """One release, unchecked: `release` checks once and draws once, `simulate` checks once and draws many times."""
+def noisy_counts(
+    hierarchy: Hierarchy, eps: Sequence[float] | Allocation, seed: Seed = None, mechanism: Mechanism | None = None
+) -> list[np.ndarray]:
+    """N + Lap(1/ε_l) for every node of every level l: unbiased, neither clipped nor consistent.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> [len(level) for level in noisy_counts(tree, eps=[0.4, 0.6], seed=1)]
+    [1, 2]
+    """
+    eps, mechanism = check_eps(hierarchy, eps, mechanism)
+    rng = generator(seed)
     out = [np.empty(n) for n in hierarchy.sizes]
-    _noisy(rng, hierarchy.floats[0], eps[0], out[0])
+    for noise, counts, budget in zip(out, hierarchy.floats, eps, strict=True):
+        mechanism.draw(rng, budget, noise)
+        noise += counts
+    return out
+
+
+def draw(
+    hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, consistent: bool, mechanism: Mechanism = LAPLACE
+) -> list[np.ndarray]:
+    """One release, unchecked: `release` checks once and draws once, `simulate` checks once and draws many times."""
+
+    def fill(counts: np.ndarray, budget: float, x: np.ndarray) -> None:
+        mechanism.draw(rng, budget, x)
+        x += counts
+        np.maximum(x, 0.0, out=x)
+
+    out = [np.empty(n) for n in hierarchy.sizes]
+    fill(hierarchy.floats[0], eps[0], out[0])
     for level, runs in enumerate(hierarchy.runs, start=1):
         for run in runs:  # a run at a time: its noise is still in the cache when it is clipped and fitted
             x = out[level][run.nodes]
-            _noisy(rng, hierarchy.floats[level][run.nodes], eps[level], x)
+            fill(hierarchy.floats[level][run.nodes], eps[level], x)
             if consistent:
                 fit_families(x, out[level - 1][run.parents], run)
     return out
 
 
-def _noisy(rng: np.random.Generator, counts: np.ndarray, eps: float, out: np.ndarray) -> None:
-    simulated_laplace(rng, 1 / eps, out)
-    out += counts
-    np.maximum(out, 0.0, out=out)
+def check_eps(
+    hierarchy: Hierarchy, eps: Sequence[float] | Allocation, mechanism: Mechanism | None = None
+) -> tuple[np.ndarray, Mechanism]:
+    """(L,) budgets above zero, one a level, from numbers or from an `Allocation`, and the mechanism they are meant for.
 
-
-def simulated_laplace(rng: np.random.Generator, scale: float, out: np.ndarray) -> None:
-    """Fill `out` with Laplace noise, for simulation only: exponential sizes with random signs, without a logarithm.
-
-    >>> noise = np.empty(1000)
-    >>> simulated_laplace(np.random.default_rng(1), 2.0, noise)
-    >>> float(np.abs(noise).mean().round(1))  # the mean size is the scale
-    2.0
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> check_eps(tree, [1, 2])
+    (array([1., 2.]), <Laplace noise, budget ε>)
     """
-    rng.standard_exponential(out=out)
-    coins = np.frombuffer(rng.bytes(-(-out.size // 8)), dtype=np.uint8)
-    out *= (scale * _SIGNS).take(coins, axis=0).reshape(-1)[: out.size]
-
-
-def check_eps(hierarchy: Hierarchy, eps: Sequence[float] | Allocation) -> np.ndarray:
-    """(L,) budgets above zero, one a level, from numbers or from an `Allocation`."""
     check_hierarchy(hierarchy)
-    return checks.per_level("eps", eps, hierarchy.levels)
+    budgets = checks.per_level("eps", eps, hierarchy.levels)
+    meant = eps.mechanism if isinstance(eps, Allocation) else None
+    mechanism = check_mechanism(mechanism or meant or LAPLACE)
+    if meant not in (None, mechanism):  # a ρ is not an ε
+        raise ValueError(f"mechanism must be that of the allocation in eps, {meant.name}, got {mechanism.name}")
+    mechanism.check_largest("eps", budgets)
+    return budgets, mechanism
 
 
 def generator(seed: Seed) -> np.random.Generator:

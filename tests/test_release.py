@@ -1,7 +1,5 @@
 """Releases: consistent, reproducible, and with the noise they claim to have."""
 
-import importlib
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,9 +9,8 @@ from scipy import stats
 from strategies import seeds, trees, weights
 from test_consistency import assert_consistent
 
-from helpers import Hierarchy, release, top_down, uniform
+from helpers import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, Hierarchy, minimize_error, noisy_counts, release, top_down, uniform
 
-module = importlib.import_module("helpers.release")  # helpers.release itself is the function
 FAMILY = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
 
 
@@ -81,37 +78,6 @@ def test_consistency_is_the_last_step(tree, seed):
         assert_allclose(found, expected, rtol=0, atol=1e-13 * scale)  # the same steps, so at most rounding
 
 
-# The noise. n = 200,000 draws, fixed seeds; a right sampler fails a p-value of 1e-4 once in 10,000 seeds.
-
-
-@pytest.mark.parametrize("scale", [0.01, 1.0, 250.0])
-def test_simulated_noise_is_laplace(scale):
-    """Signed exponentials pass the Kolmogorov–Smirnov test against the Laplace distribution of the scale asked for."""
-    noise = np.empty(200_000)
-    module.simulated_laplace(np.random.default_rng(11), scale, noise)
-    assert stats.kstest(noise, stats.laplace(scale=scale).cdf).pvalue > 1e-4
-
-
-def test_signs_and_sizes_are_independent():
-    """The sign of a draw tells nothing about its size, nor about the next draw."""
-    noise = np.empty(200_000)
-    module.simulated_laplace(np.random.default_rng(12), 1.0, noise)
-    positive, sizes, signs = noise > 0, np.abs(noise), np.sign(noise)
-    assert stats.ks_2samp(sizes[positive], sizes[~positive]).pvalue > 1e-4
-    for lag in (1, 2, 8):  # eight signs come from one random byte
-        for a, b in [(signs, signs), (sizes, sizes), (signs, sizes), (noise, noise)]:
-            correlation = np.corrcoef(a[:-lag], b[lag:])[0, 1]
-            assert abs(correlation) < 5 / np.sqrt(len(noise))  # five standard errors of a correlation, seed 12
-
-
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 1001])
-def test_noise_fills_arrays_of_any_length(size):
-    """Every entry is drawn, also where the length is no multiple of eight."""
-    noise = np.full(size, np.nan)
-    module.simulated_laplace(np.random.default_rng(1), 1.0, noise)
-    assert np.isfinite(noise).all() and len(np.unique(noise)) == size
-
-
 def test_the_noise_of_each_level_has_its_own_scale():
     """Far from zero, level l has Laplace noise of scale 1/ε_l around the true counts, and siblings are not correlated."""
     n = 100_000
@@ -132,3 +98,29 @@ def test_counts_are_clipped_at_zero():
     (level,) = release(Hierarchy.from_counts([[0] * n], [None]), [1.0], seed=14, consistent=False)
     assert abs((level == 0).mean() - 0.5) < 5 * 0.5 / np.sqrt(n)  # five standard errors of a share, seed 14
     assert stats.kstest(level[level > 0], stats.expon.cdf).pvalue > 1e-4
+
+
+def test_the_allocation_says_which_noise():
+    """An allocation is released with the noise it was made for; another noise is refused, because ρ is not ε."""
+    gaussian = minimize_error(FAMILY, 1, mechanism=GAUSSIAN)
+    first = as_lists(release(FAMILY, gaussian, seed=5))
+    assert as_lists(release(FAMILY, gaussian.eps, seed=5, mechanism=GAUSSIAN)) == first
+    assert as_lists(release(FAMILY, gaussian.eps, seed=5)) != first  # plain numbers mean Laplace noise
+    with pytest.raises(ValueError, match="mechanism must be that of the allocation in eps, Gaussian, got Laplace"):
+        release(FAMILY, gaussian, mechanism=LAPLACE)
+    with pytest.raises(TypeError, match="mechanism must be LAPLACE, DISCRETE_LAPLACE or GAUSSIAN"):
+        release(FAMILY, [1, 1], mechanism="gaussian")
+
+
+@pytest.mark.parametrize("mechanism", [LAPLACE, DISCRETE_LAPLACE, GAUSSIAN], ids=lambda m: m.name)
+def test_noisy_counts_clipped_are_a_release(mechanism):
+    """The measurements, clipped at zero, are the release without consistency of the same seed; the tree is untouched."""
+    raw = noisy_counts(FAMILY, [0.3, 0.4], seed=6, mechanism=mechanism)
+    plain = release(FAMILY, [0.3, 0.4], seed=6, consistent=False, mechanism=mechanism)
+    assert [np.maximum(x, 0).tolist() for x in raw] == as_lists(plain)
+    assert [c.tolist() for c in FAMILY.counts] == [[5], [2, 3]]
+
+
+def test_discrete_noise_gives_whole_counts():
+    """With discrete Laplace noise and no consistency step, every count is whole."""
+    assert all((x == x.round()).all() for x in release(FAMILY, [0.2, 0.2], 7, False, DISCRETE_LAPLACE))

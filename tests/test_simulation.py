@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import seeds, trees, weights
 
-from helpers import Hierarchy, bias, expected_error, mse, simulate, uniform, variance
+from helpers import Hierarchy, bias, expected_error, mse, release, simulate, simulate_with, uniform, variance
 
 module = importlib.import_module("helpers.simulation")
 COLUMNS = ["bias2", "variance", "mse"]
@@ -247,3 +247,26 @@ def test_long_runs_show_progress_on_stderr(step, disabled, shown):
     done = subprocess.run([sys.executable, "-c", RUN, step], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == ""
     assert ("releases" in done.stderr and "/50" in done.stderr) if shown else done.stderr == ""
+
+
+@given(trees(), seeds())
+def test_a_release_of_your_own_is_measured_alike(tree, seed):
+    """`simulate_with` given the package's own release is `simulate`, number by number; kept arrays stay as they are."""
+    eps, kept = np.full(len(tree.levels), 0.5), []
+    def once(rng):
+        kept.append(release(tree, eps, rng))
+        return kept[-1]
+
+    found = simulate_with(tree, once, trials=5, seed=seed)
+    pd.testing.assert_frame_equal(found, simulate(tree, eps, trials=5, seed=seed))
+    again = np.random.default_rng(seed)
+    for drawn in kept:
+        assert all((a == b).all() for a, b in zip(drawn, release(tree, eps, again), strict=True))
+
+
+def test_a_release_of_your_own_must_fit_the_tree():
+    """What is no function, or returns other shapes than the tree's, is refused by name."""
+    with pytest.raises(TypeError, match="once must be a function from a random generator"):
+        simulate_with(FAMILY, [1, 2], trials=4)
+    with pytest.raises(ValueError, match=r"once\(\)\[1\] must have one entry for each of the 2 nodes"):
+        simulate_with(FAMILY, lambda rng: [[5], [2, 3, 4]], trials=4)

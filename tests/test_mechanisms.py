@@ -1,0 +1,176 @@
+"""Each mechanism's closed forms against the sums and integrals they come from, and the solver behind all of them."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize_scalar
+from strategies import counts, trees
+
+from helpers import (
+    Hierarchy,
+    bias,
+    expected_error,
+    load_state,
+    minimize_budget,
+    minimize_error,
+    mse,
+    root_rule,
+    simulate,
+    uniform,
+    variance,
+)
+from helpers.mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, MECHANISMS
+
+FAMILY = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+EACH = pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda mechanism: mechanism.name)
+
+
+def discrete_moments(n, eps):
+    """Bias and MSE of max(0, n + X), P(X = k) ∝ exp(−eps|k|), summed term by term."""
+    with mpmath.workdps(60):
+        eps = mpmath.mpf(eps)
+        p = lambda k: mpmath.tanh(eps / 2) * mpmath.exp(-eps * abs(k))  # noqa: E731
+        last = int(200 / eps) + n + 10  # what lies beyond is below exp(−200)
+        terms = [(k, p(k)) for k in range(-last, last + 1)]
+        return [mpmath.fsum(q * (max(-n, k)) ** power for k, q in terms) for power in (1, 2)]
+
+
+def gaussian_moments(n, rho):
+    """Bias and MSE of max(0, n + X), X ~ Normal(0, 1/(2 rho)), integrated from the density."""
+    with mpmath.workdps(60):
+        sigma, n = 1 / mpmath.sqrt(2 * mpmath.mpf(rho)), mpmath.mpf(n)
+        density = lambda z: mpmath.npdf(z, 0, sigma)  # noqa: E731
+        clipped = mpmath.ncdf(-n / sigma)
+        pieces = [-n, *([-n + sigma, 0] if n > sigma else []), sigma, 4 * sigma, 12 * sigma, 40 * sigma]
+        return [(-n) ** k * clipped + mpmath.quad(lambda z, k=k: z**k * density(z), pieces) for k in (1, 2)]
+
+
+@pytest.mark.parametrize("budget", [0.02, 0.3, 1.0, 4.0, 30.0])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 40])
+@pytest.mark.parametrize(
+    ("mechanism", "moments"), [(DISCRETE_LAPLACE, discrete_moments), (GAUSSIAN, gaussian_moments)], ids=["discrete", "gauss"]
+)
+def test_closed_forms_are_the_sums_and_integrals(mechanism, moments, n, budget):
+    """Bias and MSE equal the moments of the clipped noise to 1e-11, where a double can hold them; so does the variance."""
+    first, second = moments(n, budget)
+    if abs(first) > 1e-290 and not (mechanism is GAUSSIAN and n * np.sqrt(2 * budget) > 8):  # quad loses such tails
+        assert abs(mechanism.bias(n, budget) / first - 1) < 1e-11
+    assert abs(mechanism.mse(n, budget) / second - 1) < 1e-11
+    assert abs(mechanism.variance(n, budget) / (second - first**2) - 1) < 1e-11
+
+
+@pytest.mark.parametrize("a", [9.0, 20.0, 35.0])
+def test_the_gaussian_bias_holds_in_the_far_tail(a):
+    """σ [φ(a) − a Φ(−a)] to 1e-11, evaluated with 80 digits, where plain doubles would cancel."""
+    with mpmath.workdps(80):
+        exact = mpmath.npdf(a) - a * mpmath.ncdf(-mpmath.mpf(a))
+    assert abs(GAUSSIAN.bias(a, 0.5) / exact - 1) < 1e-11
+
+
+def test_laplace_is_the_papers_mechanism():
+    """The interface's Laplace functions are those of `mechanism`."""
+    n, eps = np.array([0, 3, 1e9]), np.array([[0.1], [5.0]])
+    for ours, paper in [(LAPLACE.bias, bias), (LAPLACE.mse, mse), (LAPLACE.variance, variance)]:
+        assert_allclose(ours(n, eps), paper(n, eps), rtol=1e-14)
+
+
+@EACH
+@given(n=st.one_of(counts(), st.floats(0, 50)), budget=st.floats(-3, 1.5).map(lambda power: 10.0**power))
+def test_derivatives_are_those_of_the_error(mechanism, n, budget):
+    """Marginal error and curvature are above zero (the error is convex), and match the error's, at 40 digits."""
+    marginal, curvature = mechanism.derivatives(np.float64(n), np.float64(budget))
+    assert marginal > 0 and curvature > 0
+    with mpmath.workdps(40):
+        first, second = (mpmath.diff(lambda b: precise(mechanism, n, b), mpmath.mpf(budget), order) for order in (1, 2))
+    assert_allclose([-float(first), float(second)], [marginal, curvature], rtol=1e-9)
+
+
+def precise(mechanism, n, b):
+    """The closed form of the MSE at any precision, written out a second time."""
+    n = mpmath.mpf(n)
+    if mechanism is LAPLACE:
+        return (2 - (1 + b * n) * mpmath.exp(-b * n)) / b**2
+    if mechanism is DISCRETE_LAPLACE:
+        alpha = mpmath.exp(-b)
+        return alpha / (1 - alpha) ** 2 * (2 - alpha**n * ((2 * n + 1) - (2 * n - 1) * alpha) / (1 + alpha))
+    a = n * mpmath.sqrt(2 * b)
+    return (mpmath.ncdf(a) - a * mpmath.npdf(a) + a**2 * mpmath.ncdf(-a)) / (2 * b)
+
+
+@EACH
+def test_large_and_empty_counts(mechanism):
+    """An empty count has half the error of a large one: as in Proposition 4, for every mechanism."""
+    assert_allclose(2 * mechanism.mse(0, 0.7), mechanism.mse(1e9, 0.7), rtol=1e-14)
+    assert_allclose(mechanism.mse(0, 1e-6), mechanism.least / 1e-6 ** (mechanism.power - 1), rtol=1e-9)
+
+
+@EACH
+@given(tree=trees(), total=st.floats(-3, 1.7).map(lambda power: 10.0**power), data=st.data())
+def test_the_solver_equalises_marginal_errors(mechanism, tree, total, data):
+    """At the optimum the weighted marginal errors of all levels agree to 1e-10, and the budgets add up to the total."""
+    w = data.draw(st.lists(st.floats(0.01, 100), min_size=len(tree.levels), max_size=len(tree.levels)).map(np.array))
+    best = minimize_error(tree, total, w, mechanism)
+    assert best.kkt_spread <= 1e-10
+    assert_allclose(best.total, total, rtol=1e-12)
+    levels = zip(tree.counts, best.eps, strict=True)
+    marginal = w * [mechanism.derivatives(n.astype(float), np.float64(b))[0].sum() for n, b in levels]
+    assert_allclose(marginal, marginal.mean(), rtol=1e-9)
+    for rule in (uniform(tree, total, mechanism), root_rule(tree, total, w, mechanism)):
+        assert w @ best.mse_by_level <= w @ rule.mse_by_level * (1 + 1e-12)
+
+
+@EACH
+@pytest.mark.parametrize("total", [0.01, 1.0, 25.0])
+def test_the_solver_agrees_with_a_search_over_one_number(mechanism, total):
+    """On two levels, a bounded search over the share of the first finds the same least error."""
+    def error(share):
+        top, leaves = FAMILY.counts
+        return mechanism.mse(top, share * total).sum() + mechanism.mse(leaves, total - share * total).sum()
+
+    found = minimize_scalar(error, bounds=(1e-3, 1 - 1e-3), method="bounded", options={"xatol": 1e-10})
+    assert_allclose(minimize_error(FAMILY, total, mechanism=mechanism).mse, found.fun, rtol=1e-9)
+
+
+@EACH
+@pytest.mark.parametrize("tau", [1e-3, 0.5, 40.0, 1e6])
+def test_the_least_budget_meets_its_target(mechanism, tau):
+    """Program (2): the error is tau, and program (1) with that budget gives it back."""
+    best = minimize_budget(FAMILY, tau, mechanism=mechanism)
+    assert_allclose(best.mse, tau, rtol=1e-9)
+    assert_allclose(minimize_error(FAMILY, best.total, mechanism=mechanism).mse, tau, rtol=1e-9)
+
+
+def test_the_least_budget_for_discrete_noise_may_not_exist():
+    """An error that no double-sized budget can reach is refused by name."""
+    with pytest.raises(ValueError, match="tau must be an error that discrete Laplace noise can reach, got 1e-300"):
+        minimize_budget(FAMILY, 1e-300, mechanism=DISCRETE_LAPLACE)
+
+
+@EACH
+def test_simulated_errors_agree_with_the_closed_forms(mechanism):
+    """20,000 releases without consistency: bias², variance and MSE within 4.5 standard errors, seed 3."""
+    eps = minimize_error(FAMILY, 1, mechanism=mechanism)
+    found, expected = simulate(FAMILY, eps, 20_000, seed=3, consistent=False), expected_error(FAMILY, eps)
+    for column in expected:
+        assert (abs(found[column] - expected[column]) < 4.5 * found[f"{column}_se"]).all()
+
+
+def test_budgets_are_checked():
+    """What a mechanism cannot take is refused by name."""
+    with pytest.raises(ValueError, match="budget must be at most 600 for discrete Laplace noise, got 1000"):
+        DISCRETE_LAPLACE.mse(3, 1000)
+    with pytest.raises(ValueError, match="total must be at most 600 for discrete Laplace noise, got 601"):
+        minimize_error(FAMILY, 601, mechanism=DISCRETE_LAPLACE)
+    with pytest.raises(ValueError, match=r"n and budget must have shapes that broadcast, got \(2,\) and \(3,\)"):
+        GAUSSIAN.mse([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="budget must be above zero"):
+        GAUSSIAN.bias(1, 0)
+
+
+@EACH
+def test_wyoming_solves(mechanism):
+    """The published tree is solved for every mechanism, to rounding."""
+    assert minimize_error(load_state("WY"), 1.0, mechanism=mechanism).kkt_spread < 1e-12

@@ -20,7 +20,8 @@ def privacy_curve(eps, rho):
         p, q = (lambda z, m=m: mpmath.npdf(z, m, sigma) for m in (0, 1))
         start = mpmath.mpf(1) / 2 - eps * sigma**2  # p exceeds exp(ε) q to the left of here
         ends = [start - k * sigma for k in (40, 8, 2, 0.5, 0.1, 0.02, 0)]  # far out, the mass sits close to the start
-        return mpmath.quad(lambda z: p(z) - mpmath.exp(eps) * q(z), ends)
+        unit = p(start)  # quad stops at an absolute error, so the integrand must not be tiny
+        return unit * mpmath.quad(lambda z: (p(z) - mpmath.exp(eps) * q(z)) / unit, ends)
 
 
 @pytest.mark.parametrize("rho", [1e-3, 0.05, 1.0, 30.0])

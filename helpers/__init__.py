@@ -8,7 +8,7 @@ arrays for `hierarchy`.
 from . import downstream, experiments
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, uniform
 from .consistency import bottom_up, project_simplex, top_down
-from .hierarchy import Hierarchy, load_state, prior
+from .hierarchy import Hierarchy, load_nation, load_state, prior
 from .mechanism import bias, mse, variance
 from .release import release
 from .simulation import expected_error, simulate
@@ -24,6 +24,7 @@ __all__ = [
     "downstream",
     "experiments",
     "expected_error",
+    "load_nation",
     "load_state",
     "minimize_budget",
     "minimize_error",

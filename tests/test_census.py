@@ -197,6 +197,13 @@ def test_nation_is_a_tree(nation):
         assert (np.bincount(parent, weights=below) == above).all()  # floats hold these sums exactly
 
 
+def test_only_one_state_of_the_nation_lacks_empty_blocks(nation):
+    """D.C. alone has no empty block; in every other state they are at least a seventh of all."""
+    codes, of = load_nation(["state", "block group"]), nation.parents[5]
+    empty = np.bincount(codes.parents[1][of], weights=nation.counts[5] == 0) / np.bincount(codes.parents[1][of])
+    assert codes.labels[0][empty == 0].tolist() == ["11"] and np.sort(empty)[1] > 1 / 7
+
+
 @pytest.mark.parametrize("state", STATES)
 def test_states_of_the_nation_are_those_that_ship_alone(state, nation):
     """Inside the nation, each of the three states has the same blocks under the same nodes, with none missing."""

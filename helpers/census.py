@@ -76,11 +76,11 @@ def leaves_2010(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
     return _with_keys(table, checks.one_of("tree", tree, TREES), check_levels(levels))
 
 
-def nation(levels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray | None], list[np.ndarray]]:
-    """All 2020 blocks of the 50 states and D.C. as a tree: counts, parents and, for levels above the block, labels.
+def nation(levels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray | None], list[np.ndarray] | None]:
+    """All 2020 blocks of the 50 states and D.C. as a tree: counts, parents and labels of each level.
 
     Nodes are in the order of their codes, so siblings are adjacent and in their parents' order. Labels are the Bureau's
-    codes as text ("US" for the country).
+    codes as text ("US" for the country). There are none if the blocks are among the levels, for want of their codes.
 
     >>> counts, parents, labels = nation(["country", "state"])
     >>> counts[0].tolist(), labels[1][:3].tolist(), parents[1].max()
@@ -93,17 +93,15 @@ def nation(levels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray | N
     for level in levels:
         above = node  # (groups,) which node of the level above each group is in
         if level == "block":
-            counts.append(people)
             parents.append(None if above is None else np.repeat(above, fanout))
-            break
+            return [*counts, people], parents, None
         own = codes // 10 ** _BELOW[level]
         first = np.flatnonzero(np.diff(own, prepend=-1))  # (n,) the first group of each node
         node = np.repeat(np.arange(len(first)), np.diff(first, append=len(own)))
         counts.append(np.add.reduceat(groups, first))
         parents.append(None if above is None else above[first])
-        width = 12 - _BELOW[level]
-        labels.append(np.array([f"{code:0{width}}" if width else "US" for code in own[first].tolist()]))
-    return counts, parents, labels
+        labels.append((own[first], 12 - _BELOW[level]))
+    return counts, parents, [_as_text(*label) for label in labels]
 
 
 def state_name(state: str) -> str:
@@ -132,6 +130,11 @@ def check_levels(levels: Sequence[str], known: Sequence[str] = LEVELS) -> list[s
     if not levels or levels != chain:
         raise ValueError(f"levels must be a chain out of {', '.join(known)}, top first, got {levels}")
     return levels
+
+
+def _as_text(codes: np.ndarray, digits: int) -> np.ndarray:
+    """Codes as text with their leading zeros; the country, whose code has no digits, is "US"."""
+    return np.array([f"{code:0{digits}}" if digits else "US" for code in codes.tolist()])
 
 
 def _with_keys(table: pd.DataFrame, tree: str, levels: Sequence[str]) -> pd.DataFrame:

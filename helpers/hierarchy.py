@@ -136,8 +136,7 @@ def load_nation(levels: Sequence[str] = census.NATION_LEVELS) -> Hierarchy:
     """
     levels = census.check_levels(levels, census.NATION_LEVELS)
     counts, parents, labels = census.nation(levels)
-    named = tuple(labels) if len(labels) == len(counts) else None
-    return Hierarchy(tuple(levels), tuple(counts), tuple(parents), named)
+    return Hierarchy(tuple(levels), tuple(counts), tuple(parents), labels and tuple(labels))
 
 
 def prior(state: str, tree: str = "published", levels: Sequence[str] = ("state", "tract", "block")) -> Hierarchy:

@@ -8,7 +8,7 @@ arrays for `hierarchy`.
 from . import downstream, experiments
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, root_rule, uniform
 from .consistency import bottom_up, project_simplex, top_down
-from .hierarchy import Hierarchy, load_state, prior
+from .hierarchy import Hierarchy, load_nation, load_state, prior
 from .mechanism import bias, mse, variance
 from .mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
 from .release import noisy_counts, release
@@ -28,6 +28,7 @@ __all__ = [
     "downstream",
     "experiments",
     "expected_error",
+    "load_nation",
     "load_state",
     "minimize_budget",
     "minimize_error",

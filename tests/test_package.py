@@ -18,7 +18,7 @@ ORDER = [
 ]  # fmt: skip
 CONTRACT = [
     "Hierarchy", "bias", "variance", "mse", "uniform", "cube_root", "minimize_error", "minimize_budget", "project_simplex",
-    "top_down", "release", "simulate", "load_state", "prior", "Allocation", "expected_error", "downstream",
+    "top_down", "release", "simulate", "load_state", "load_nation", "prior", "Allocation", "expected_error", "downstream",
 ]  # fmt: skip
 
 

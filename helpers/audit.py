@@ -49,8 +49,9 @@ def audit(
 
     `mechanism(input, trials)` returns that many independent outputs, one for each entry of an array (or row of a table).
     `score` turns them into one number each, large where the inputs should be easiest to tell apart; by default an output is
-    its own score, and an event that was chosen beforehand is a score of True and False. The events tried are "the score is at least c" and "at most c", in favour of either input. A bound below
-    the claim proves nothing: another event, or more trials, might give a larger one.
+    its own score, and an event that was chosen beforehand is a score of True and False. The events tried are "the score is
+    at least c" and "at most c", in favour of either input. A bound below the claim proves nothing: another event, or more
+    trials, might give a larger one.
 
     >>> rng = np.random.default_rng(1)
     >>> def halved(n, trials):  # claims ε = 1 and draws noise for ε = 2

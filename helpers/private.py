@@ -91,29 +91,23 @@ def private_release(
 ) -> PrivateRelease:
     """Ñ = N + DLap(sensitivity_l/ε_l) in whole numbers for every node; then, if `consistent`, children that sum to parents.
 
-    Parameters
-    ----------
-    hierarchy
-        True counts, in whole numbers. Its nodes are taken as public, so they must not depend on the people: a tree without
-        its empty blocks tells which blocks are empty, and no noise takes that back. List every node where somebody could
-        be, and give each node above the lowest level a child.
-    eps
-        A budget for each level, at least 1e-9. Budgets are cut down to twelve decimals; what that leaves of their sum, less
-        than 1e-12 a level, goes to the largest.
-    budgets_from
-        How the budgets were chosen: "node counts", "public data" or "policy", with details after a colon if you like.
-        "these counts" is refused, and so is an `Allocation` that `minimize_error` or `minimize_budget` made on this very
-        tree. (The last is a guard against accidents: it compares errors, and bare numbers get past it.)
-    neighbours
-        "add or remove one person" (sensitivity 1 at every level) or "change one person's place" (2, but 0 at a level of a
-        single node: the total is then no secret, and is released as it is, at no cost).
-    accountant
-        Charged with the whole release before anything is drawn; if too little is left, nothing is.
-    consistent
-        Without it, counts are clipped at zero and need not add up.
+    `hierarchy` holds the true counts, in whole numbers. Its nodes are taken as public, so they must not depend on the
+    people: a tree without its empty blocks tells which blocks are empty, and no noise takes that back. List every node where
+    somebody could be, and give each node above the lowest level a child.
 
-    Examples
-    --------
+    `eps` is a budget for each level, at least 1e-9. Budgets are cut down to twelve decimals; what that leaves of their sum,
+    less than 1e-12 a level, goes to the largest.
+
+    `budgets_from` says how the budgets were chosen: "node counts", "public data" or "policy", with details after a colon if
+    you like. "these counts" is refused, and so is an `Allocation` that `minimize_error` or `minimize_budget` made on this
+    very tree. (The last is a guard against accidents: it compares errors, and bare numbers get past it.)
+
+    `neighbours` is "add or remove one person" (sensitivity 1 at every level) or "change one person's place" (2, but 0 at a
+    level of a single node: the total is then no secret, and is released as it is, at no cost).
+
+    `accountant` is charged with the whole release before anything is drawn; if too little is left, nothing is. Without
+    `consistent`, counts are clipped at zero and need not add up.
+
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> found = private_release(tree, [0.5, 0.5], budgets_from="policy")
     >>> found

@@ -8,7 +8,6 @@ The noise comes from the system's source of randomness and has no seed: whoever 
 
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.metadata import version
 from math import inf, nextafter
 from typing import Any
 
@@ -69,4 +68,6 @@ def opendp() -> Any:
 
 def opendp_version() -> str:
     """The version of OpenDP that is installed."""
+    from importlib.metadata import version
+
     return version("opendp")

@@ -61,6 +61,16 @@ def test_it_does_not_matter_which_input_comes_first(first, second):
     assert found.eps > 3 and found.event == "score ≥ 1" and sum(found.hits) == pytest.approx(1000, abs=150)
 
 
+def test_the_event_is_counted_on_outputs_that_did_not_choose_it():
+    """What tells the inputs apart in the first half only, where the event is chosen, gives no bound at all."""
+
+    def early(n, trials):
+        return np.where(np.arange(trials) < trials // 2, n, 0)
+
+    assert audit(early, 0, 1, trials=1000).eps == 0
+    assert audit(early, 0, 1, trials=1000).hits == (0, 0)
+
+
 def test_an_event_can_be_given():
     """A score of True and False is an event of its own: the bound is that of its counts."""
     found = audit(laplace(1, 7), 0, 2, trials=2000, score=lambda y: y > 1)

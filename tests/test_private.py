@@ -208,7 +208,7 @@ def test_a_release_is_not_overwritten_by_accident(tmp_path):
 
 
 def test_budgets_of_another_guarantee_are_refused():
-    """A split of ρ for Gaussian noise is no split of ε; one for discrete Laplace noise on this very tree is caught as such."""
+    """A split of ρ for Gaussian noise is no split of ε; one made on this very tree is caught, whatever its noise."""
     tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     with pytest.raises(ValueError, match="eps must be budgets ε of pure differential privacy, got budgets ρ"):
         private_release(tree, minimize_error(tree, 1, mechanism=GAUSSIAN), budgets_from="policy")

@@ -117,7 +117,8 @@ def private_release(
     """
     values, mechanism = check_eps(hierarchy, eps)
     if mechanism.symbol != "ε":
-        raise ValueError(f"eps must be budgets ε of pure differential privacy, got budgets {mechanism.symbol}: {mechanism!r}")
+        got = f"budgets {mechanism.symbol} for {mechanism.name} noise"
+        raise ValueError(f"eps must be budgets ε of pure differential privacy, got {got}")
     _check_source(hierarchy, eps, budgets_from)
     sensitivities = _sensitivities(hierarchy, checks.one_of("neighbours", neighbours, NEIGHBOURS))
     counts, budgets = _whole_counts(hierarchy), _budgets(values)

@@ -2,33 +2,42 @@
 
 Data flows one way: census → hierarchy → allocation (uses mechanism) → release (uses mechanism, consistency)
 → simulation → downstream, experiments → plots, panels. `checks` refuses bad input for all of them; `layout` holds a tree's
-arrays for `hierarchy`.
+arrays for `hierarchy`. A release that may be published is `private` (uses accountant, integers); `audit` tests its claim.
 """
 
 from . import downstream, experiments
+from .accountant import Accountant
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, uniform
+from .audit import audit
 from .consistency import bottom_up, project_simplex, top_down
 from .hierarchy import Hierarchy, load_state, prior
+from .integers import integer_top_down
 from .mechanism import bias, mse, variance
+from .private import PrivateRelease, private_release
 from .release import release
 from .simulation import expected_error, simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Accountant",
     "Allocation",
     "Hierarchy",
+    "PrivateRelease",
+    "audit",
     "bias",
     "bottom_up",
     "cube_root",
     "downstream",
     "experiments",
     "expected_error",
+    "integer_top_down",
     "load_state",
     "minimize_budget",
     "minimize_error",
     "mse",
     "prior",
+    "private_release",
     "project_simplex",
     "release",
     "simulate",

@@ -8,7 +8,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def _example(args: argparse.Namespace) -> None:
 
 
 def _allocate(args: argparse.Namespace) -> None:
-    target = args.output and check_target(args.output, args.force)
+    target = _target(args, args.output)
     sheet = Sheet.read(args.file)
     levels = _levels(args, sheet)
     count = sheet.count_column(levels, args.count) if args.rule == "optimal" else None
@@ -90,18 +90,18 @@ def _allocate(args: argparse.Namespace) -> None:
 
 
 def _simulate(args: argparse.Namespace) -> None:
-    target = args.output and check_target(args.output, args.force)
-    plot = args.plot and check_target(args.plot, args.force)
+    target, plot = _target(args, args.output), _target(args, args.plot)
     sheet = Sheet.read(args.file)
     split, levels = _given_split(args), _levels(args, sheet)
     count = sheet.count_column(levels, args.count)
     tree = sheet.tree(levels, count)
     split = split or _split(args, tree, sheet)
-    table = error_report(tree, split.eps, args.trials, args.seed).reset_index()
+    save_figure = plot and _error_figure(tree, split)
+    table = error_report(tree, split.eps, args.trials, args.seed).rename_axis("level").reset_index()
     if target:
         write(target, partial(table.to_csv, index=False))
     if plot:
-        write(plot, partial(_error_figure(tree, split).savefig, metadata={"Date": None} if plot.suffix == ".svg" else None))
+        write(plot, save_figure)
     if args.json:
         print(json.dumps(split.as_dict() | {"trials": args.trials, "errors": table.to_dict("records")}, indent=2))
         return
@@ -114,7 +114,7 @@ def _simulate(args: argparse.Namespace) -> None:
 def _release(args: argparse.Namespace) -> None:
     from .private import private_release
 
-    target, record = (check_target(name, args.force) for name in (args.output, f"{args.output}.record.json"))
+    target, record = _target(args, args.output), _target(args, f"{args.output}.record.json")
     sheet = Sheet.read(args.file)
     split, levels = _given_split(args), _levels(args, sheet)
     tree = sheet.tree(levels, sheet.count_column(levels, args.count), whole=True)
@@ -128,6 +128,15 @@ def _release(args: argparse.Namespace) -> None:
     print(f"{args.output}: {tree.sizes.sum():,} noisy counts at {len(levels)} levels")
     print(f"{args.output}.record.json: what was spent, {split.total:g} in all, and on what")
     print(PAID)
+
+
+def _target(args: argparse.Namespace, name: str | None) -> Path | None:
+    """Where to write, if anywhere: looked at before any work is done, and never the file that is read."""
+    if name is None:
+        return None
+    if Path(name).resolve() == Path(args.file).resolve():
+        raise ValueError(f"{name} is the file that is read; write to another one")
+    return check_target(name, args.force)
 
 
 def _levels(args: argparse.Namespace, sheet: Sheet) -> list[str]:
@@ -158,15 +167,25 @@ def _split(args: argparse.Namespace, tree: Hierarchy, sheet: Sheet) -> Split:
     return choose(tree, args.rule, args.total, tau, args.weights, sheet.sha256)
 
 
-def _error_figure(tree: Hierarchy, split: Split):
+def _error_figure(tree: Hierarchy, split: Split) -> Callable[[Path], None]:
+    """Draw the spread of relative errors, beside that of a uniform split; what is returned saves it."""
+    from matplotlib import rc_context
+
     from .panels import spreads
+    from .plots import STYLE
 
     if not tree.counts[0].any():
         raise ValueError("--plot shows errors in percent of the counts, but all counts are zero")
     splits = {"uniform": uniform(tree, split.total).eps, split.rule: np.array(split.eps)}
     percent = {rule: [100 * r for r in relative_errors(tree, eps)] for rule, eps in splits.items()}
     levels = {level: {rule: values[i] for rule, values in percent.items()} for i, level in enumerate(tree.levels)}
-    return spreads(levels, "expected error (% of the count)", mark=10)
+    figure = spreads(levels, "expected error (% of the count)", mark=10)
+
+    def save(path: Path) -> None:
+        with rc_context(STYLE):  # which makes the same figure the same file
+            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+    return save
 
 
 def _print_table(args: argparse.Namespace, sheet: Sheet, what: str, table: pd.DataFrame) -> None:

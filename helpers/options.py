@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import isfinite
+from math import nan
 
 from .example import YEARS
 from .splits import BY_NODES, RULES
@@ -39,7 +39,8 @@ OUTPUT = {"example": "table", "allocate": "split (JSON)", "simulate": "report (C
 def parser(commands: Mapping[str, Callable[[argparse.Namespace], None]]) -> argparse.ArgumentParser:
     """The parser of the command line: a sub-command for each of ABOUT, whose function ends up as `run` in the result."""
     start = [f"{command} {lines[0]}" for command, lines in EXAMPLES.items()]
-    whole = _described(partial(argparse.ArgumentParser, prog=PROG), "Split a privacy budget over the levels of your own table.", start)
+    text = "Split a privacy budget over the levels of your own table."
+    whole = _described(partial(argparse.ArgumentParser, prog=PROG), text, start)
     subparsers = whole.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command, text in ABOUT.items():
         lines = [f"{command} {line}" for line in EXAMPLES[command]]
@@ -77,9 +78,10 @@ def _add_options(parser: argparse.ArgumentParser, command: str) -> None:
 
 def _add_split_options(parser: argparse.ArgumentParser, command: str) -> None:
     add = parser.add_argument
-    add("--total", type=_positive, metavar="EPSILON", help="the whole privacy budget")
+    add("--total", type=_number, metavar="EPSILON", help="the whole privacy budget")
     if command == "allocate":
-        add("--tau", type=_positive, metavar="ERROR", help="instead of --total: keep the summed squared error below this")
+        text = "instead of --total: keep the squared error, summed over all nodes, below this"
+        add("--tau", type=partial(_number, most=1e18), metavar="ERROR", help=text)
     else:
         add("--budgets-from", metavar="FILE", help="a split that allocate --output wrote, instead of --total")
     add("--weights", type=_weights, metavar="W,W", help="how much the error of each level matters (default: all the same)")
@@ -96,18 +98,18 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _positive(text: str) -> float:
+def _number(text: str, most: float = 1e9) -> float:
     try:
         number = float(text)
     except ValueError:
-        number = 0.0
-    if not isfinite(number) or number <= 0:
-        raise argparse.ArgumentTypeError(f"must be a number above zero, got {text!r}")
+        number = nan
+    if not 1e-9 <= number <= most:
+        raise argparse.ArgumentTypeError(f"must be a number from 1e-9 to {most:g}, got {text!r}")
     return number
 
 
 def _weights(text: str) -> list[float]:
-    return [_positive(part) for part in text.split(",")]
+    return [_number(part) for part in text.split(",")]
 
 
 def _whole(text: str, least: int) -> int:

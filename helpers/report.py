@@ -31,7 +31,7 @@ def error_report(hierarchy: Hierarchy, eps: Sequence[float] | Allocation, trials
     """A row a level: nodes, budget, the error of one count in closed form and measured, and how many are good to a tenth.
 
     `expected` is before children are made to add up, `measured` after it, over `trials` simulated releases, `±` its standard
-    error. `within 10%` is the part of the nodes whose expected error is at most a tenth of their count; empty ones are never.
+    error. `within 10%` is the part of the nodes whose expected error is at most a tenth of their count (never, if empty).
 
     >>> tree = Hierarchy.from_counts([[100], [100, 0]], [None, [0, 0]])
     >>> error_report(tree, eps=[1, 0.5], trials=4, seed=1)[["nodes", "budget", "expected", "within 10%"]].round(2)
@@ -49,4 +49,4 @@ def error_report(hierarchy: Hierarchy, eps: Sequence[float] | Allocation, trials
         "±": measured.mse_se / n / (2 * error),  # of a root: d√x = dx / 2√x
         "within 10%": [np.sum(r <= 0.1) for r in relative_errors(hierarchy, eps)] / n,
     }
-    return pd.DataFrame(columns, index=pd.Index(hierarchy.levels, name="level"))
+    return pd.DataFrame(columns, index=list(hierarchy.levels))

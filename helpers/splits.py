@@ -53,7 +53,7 @@ class Split:
             levels, eps = [str(level) for level in found["levels"]], found["eps"]
             sources = {key: checks.one_of(key, found[key], allowed) for key, allowed in _SOURCES.items()}
             eps = checks.per_level("eps", eps, levels).tolist()
-            return cls(tuple(levels), tuple(eps), **sources, sha256=found.get("sha256"))
+            return cls(tuple(levels), tuple(eps), sha256=found["sha256"], **sources)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise ValueError(f"{path} must be a split as allocate --output writes it, but is not") from None
 

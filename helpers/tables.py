@@ -127,12 +127,13 @@ def long_form(hierarchy: Hierarchy, counts: Sequence[np.ndarray]) -> pd.DataFram
     2   store      N     b      3
     """
     tables, paths = [], {}
+    heads = [f"released {head}" if head in hierarchy.levels else head for head in ("level", "count")]
     for level, (name, labels, values) in enumerate(zip(hierarchy.levels, hierarchy.labels, counts, strict=True)):
         if level:
             paths = {key: path[hierarchy.parents[level]] for key, path in paths.items()}
         paths[name] = labels
         below = dict.fromkeys(hierarchy.levels[level + 1 :], "")
-        tables.append(pd.DataFrame({"level": name, **paths, **below, "count": values}))
+        tables.append(pd.DataFrame({heads[0]: name, **paths, **below, heads[1]: values}))
     return pd.concat(tables, ignore_index=True)
 
 

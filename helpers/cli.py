@@ -189,7 +189,7 @@ def _error_figure(tree: Hierarchy, split: Split) -> Callable[[Path], None]:
 
 
 def _print_table(args: argparse.Namespace, sheet: Sheet, what: str, table: pd.DataFrame) -> None:
-    shown = {"nodes": "{:,}".format, "budget": "{:g}".format, "share": "{:.1%}".format, "within 10%": "{:.0%}".format}
+    shown = {"nodes": "{:,}".format, "budget": "{:.9g}".format, "share": "{:.1%}".format, "within 10%": "{:.0%}".format}
     text = table.to_string(index=False, formatters=shown, float_format="{:.3g}".format)
     print(f"{args.file}: {len(sheet.lines):,} rows, {what}\n\n{text}\n")
     for above, below in zip(table.itertuples(), table[1:].itertuples(), strict=False):

@@ -23,16 +23,16 @@ from .report import error_report, relative_errors
 from .splits import Split, choose
 from .tables import Sheet, check_target, long_form, write
 
-NODES = """The budgets depend on the number of nodes alone, so they are safe for confidential counts if
-the list of nodes is public itself: every code that could occur is in the file, empty ones too."""
-COUNTS = """The budgets depend on the counts of {file}: it must be public or earlier data. A split
-that is chosen on confidential counts leaks; use --rule cube-root for those."""
-REPORT = """expected: error of one count (root mean square) before children are made to add up
-measured: the same afterwards, over {trials} simulated releases, with its standard error
+NODES = """The budgets look at node counts alone: safe for confidential counts, if the
+list of nodes is public itself, with every code that could occur, empty or not."""
+COUNTS = """The budgets depend on counts, which must be public or earlier data. A split
+chosen on confidential counts leaks: use --rule cube-root for those."""
+REPORT = """expected: error of one count (root mean square), before children add up
+measured: the same after it, over {trials} simulated releases, ± standard error
 within 10%: nodes whose expected error is at most a tenth of their count
-This report is computed from the counts. If they are confidential, so is the report."""
-PAID = """A second release of the same people is paid again, on top of this one. The list of nodes is published
-as it stands in the file: it must be public itself, empty nodes included."""
+The report is computed from the counts: if they are confidential, so is it."""
+PAID = """A second release of the same people is paid for on top of this one. The list
+of nodes is published as it is: it must be public, empty nodes included."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -86,7 +86,7 @@ def _allocate(args: argparse.Namespace) -> None:
     table["error at most"] = np.sqrt(2) / eps
     _print_table(args, sheet, f"counts from the column {count}" if count else "counts not read", table)
     print(f"Total {split.total:g}, rule {split.rule}. The error is that of one count (root mean square).")
-    print(NODES if split.chosen_on == "nodes" else COUNTS.format(file=args.file))
+    print(NODES if split.chosen_on == "nodes" else COUNTS)
 
 
 def _simulate(args: argparse.Namespace) -> None:
@@ -108,7 +108,7 @@ def _simulate(args: argparse.Namespace) -> None:
     _print_table(args, sheet, f"counts from the column {count}", table)
     print(REPORT.format(trials=args.trials))
     if split.chosen_on == "counts":
-        print(COUNTS.format(file=args.budgets_from or args.file))
+        print(COUNTS)
 
 
 def _release(args: argparse.Namespace) -> None:

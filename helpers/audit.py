@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from . import checks
 
 _THRESHOLDS = 200  # how many thresholds are tried, spread evenly over the scores seen
+_STRICT = 1e-3  # of many events the luckiest wins, so the choice asks for more evidence than the verdict: α · _STRICT
 
 Mechanism = Callable[[Any, int], ArrayLike]
 
@@ -48,8 +49,9 @@ def audit(
 
     `mechanism(input, trials)` returns that many independent outputs, one for each entry of an array (or row of a table).
     `score` turns them into one number each, large where the inputs should be easiest to tell apart; by default an output is
-    its own score. The events tried are "the score is at least c" and "at most c", in favour of either input. A bound below
-    the claim proves nothing: another event, or more trials, might give a larger one.
+    its own score, and an event that was chosen beforehand is a score of True and False. The events tried are "the score is
+    at least c" and "at most c", in favour of either input. A bound below the claim proves nothing: another event, or more
+    trials, might give a larger one.
 
     >>> rng = np.random.default_rng(1)
     >>> def halved(n, trials):  # claims ε = 1 and draws noise for ε = 2
@@ -77,7 +79,7 @@ def _choose(a: np.ndarray, b: np.ndarray, alpha: float) -> tuple[int, float, boo
         grid = np.unique(pool[np.linspace(0, len(pool) - 1, _THRESHOLDS).astype(int)])
         above = [len(z) - np.searchsorted(z, grid) for z in (x, y)]
         for swap, (p, q) in enumerate((above, above[::-1])):
-            bounds = _bound(p, q, len(a), alpha)
+            bounds = _bound(p, q, len(a), alpha * _STRICT)
             best = int(bounds.argmax())
             candidates.append((bounds[best], sign, grid[best], bool(swap)))
     return max(candidates, key=lambda found: found[0])[1:]
@@ -95,7 +97,8 @@ def _bound(p_hits: ArrayLike, q_hits: ArrayLike, trials: int, alpha: float) -> n
 
 def _scores(mechanism: Mechanism, value: Any, trials: int, score: Callable | None) -> np.ndarray:
     outputs = mechanism(value, trials)
-    scores = checks.numbers("score", outputs if score is None else score(outputs)).astype(np.float64)
+    scores = np.asarray(outputs if score is None else score(outputs))
+    scores = checks.numbers("score", scores.astype(np.int8) if scores.dtype == bool else scores).astype(np.float64)
     if scores.shape != (trials,):
         raise ValueError(f"score must be one number for each of the {trials} outputs, got shape {scores.shape}")
     return scores

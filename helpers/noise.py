@@ -39,11 +39,12 @@ class Noise:
         dp = opendp()
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
         scale = sensitivity / float(eps)
-        while True:
+        for _ in range(100):  # two or three bits are enough
             measurement = dp.m.make_laplace(*space, scale=scale)
             if Fraction(measurement.map(sensitivity)) <= eps:
                 return cls(sensitivity, scale, eps, measurement)
             scale = nextafter(scale, inf)  # the map rounds up, so a scale that is right may seem a bit too small
+        raise RuntimeError(f"OpenDP proves no more than ε = {measurement.map(sensitivity)} at scale {scale}")
 
     def add(self, counts: np.ndarray) -> np.ndarray:
         """The counts, an int64 array, with fresh noise on each.

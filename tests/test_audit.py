@@ -61,6 +61,12 @@ def test_it_does_not_matter_which_input_comes_first(first, second):
     assert found.eps > 3 and found.event == "score ≥ 1" and sum(found.hits) == pytest.approx(1000, abs=150)
 
 
+def test_an_event_can_be_given():
+    """A score of True and False is an event of its own: the bound is that of its counts."""
+    found = audit(laplace(1, 7), 0, 2, trials=2000, score=lambda y: y > 1)
+    assert found.event == "score ≥ 1" and found.eps == pytest.approx(_bound(found.hits[1], found.hits[0], 1000, 0.05))
+
+
 def test_scores_may_be_low_to_tell():
     """The tail below counts as well as the one above."""
 

@@ -186,7 +186,8 @@ def test_split_is_dragged(play, window):  # noqa: F811
         page.mouse.down()
         page.mouse.move(x - bar["width"], y, steps=5)  # so 20% to the left
         page.mouse.up()
-        return columns(page)["yours"], page.url, said(page), page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        return columns(page)["yours"], page.url, said(page), overflow
 
     yours, url, sentence, overflow = play("split", act, **window)
     assert_allclose([number(x) for x in yours[:3]], [0.2, 0.1, 0.7], atol=0.01)

@@ -9,6 +9,7 @@ from . import downstream, experiments
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, root_rule, uniform
 from .consistency import bottom_up, project_simplex, top_down
 from .hierarchy import Hierarchy, load_state, prior
+from .least_squares import gls, gls_variances
 from .mechanism import bias, mse, variance
 from .mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
 from .release import noisy_counts, release
@@ -28,6 +29,8 @@ __all__ = [
     "downstream",
     "experiments",
     "expected_error",
+    "gls",
+    "gls_variances",
     "load_state",
     "minimize_budget",
     "minimize_error",

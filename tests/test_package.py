@@ -13,7 +13,8 @@ import helpers
 ROOT = Path(__file__).resolve().parent.parent
 # Data flows one way: a file may import from those before it.
 ORDER = [
-    "checks", "census", "layout", "hierarchy", "mechanism", "noise", "mechanisms", "allocation", "consistency", "release",
+    "checks", "census", "layout", "hierarchy", "mechanism", "noise", "mechanisms", "allocation", "consistency",
+    "least_squares", "release",
     "simulation", "downstream", "experiments", "claims", "plots", "panels",
 ]  # fmt: skip
 CONTRACT = [

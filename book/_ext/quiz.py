@@ -23,6 +23,14 @@ from sphinx.util.docutils import SphinxDirective
 QUIZZES = Path("book", "quizzes")
 CHAPTER = re.compile(r"notebooks/(\d\d)-")
 EXERCISES = re.compile(r"^## Exercises", re.MULTILINE)
+QUIZ = """## Quiz
+
+Choose an answer and open it: it says whether it is right, and why.
+
+```{{quiz}} {}
+```
+
+## Exercises"""
 
 
 class fold(nodes.container): ...
@@ -65,10 +73,8 @@ def add_quiz(app, page, source):
         return
     notebook = json.loads(source[0])
     for cell in notebook["cells"]:
-        text = "".join(cell["source"])
-        if cell["cell_type"] == "markdown" and EXERCISES.search(text):
-            quiz = f"## Quiz\n\nChoose an answer and open it: it says whether it is right, and why.\n\n```{{quiz}} {chapter[1]}\n```\n\n"
-            cell["source"] = EXERCISES.sub(lambda heading: quiz + heading[0], text, count=1)
+        if cell["cell_type"] == "markdown":
+            cell["source"] = EXERCISES.sub(QUIZ.format(chapter[1]), "".join(cell["source"]), count=1)
     source[0] = json.dumps(notebook)
 
 

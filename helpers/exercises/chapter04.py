@@ -15,7 +15,10 @@ EXERCISES = {
         mistakes=[
             Mistake(lambda: _shares(1, 1, 1), "That is the uniform split, which does not look at the numbers of nodes."),
             Mistake(lambda: _shares(1, 8, 1000), "You split by the numbers of nodes. Take their cube roots."),
-            Mistake(lambda: _shares(1, 8**0.5, 1000**0.5), "That is the square root. Which power of ε does the marginal error fall with?"),
+            Mistake(
+                lambda: _shares(1, 8**0.5, 1000**0.5),
+                "That is the square root. With which power of ε does the marginal error fall?",
+            ),
             Mistake(lambda: _shares(10, 2, 1), "The levels are listed top first."),
         ],
         hint="Take the cube root of each number of nodes, and scale the three so that they add up to 1.3.",

@@ -72,7 +72,7 @@ EXERCISES = {
         mistakes=[
             Mistake(
                 _recipe,
-                "That is the recipe, with a region of less than nobody. Where does the minimum lie when counts may not be negative?",
+                "That is the recipe, with a region of less than nobody. Where is the minimum if counts may not be negative?",
             ),
             Mistake(
                 lambda: [*_weighted()[:3], _weighted()[3] + 0.5],
@@ -113,7 +113,7 @@ EXERCISES = {
             Mistake(lambda: _three(smallest=0.0), "That is the best with one region empty. Let all three vary."),
             Mistake(
                 lambda: [0, 0, 2.8],
-                "Empty regions have the least error, but a few people in them cost next to nothing: the MSE starts out flat.",
+                "Empty regions have the least error, but a few people there cost next to nothing: the MSE starts out flat.",
             ),
         ],
         hint="Try all pairs of shares on a fine grid, the third being what is left, and take the split with the least sum.",

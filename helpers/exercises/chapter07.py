@@ -75,8 +75,14 @@ EXERCISES = {
         right=lambda: _ends_of_empty(5),
         mistakes=[
             Mistake(lambda: _ends_of_empty(5)[::-1], "The right shares, but the largest comes first."),
-            Mistake(lambda: _ends_of_empty(11), "These are tracts: you cut the code too late. How many digits has a county's code?"),
-            Mistake(lambda: _ends_of_empty(5, empty=False), "These are shares of blocks *with* people. Which count has an empty block?"),
+            Mistake(
+                lambda: _ends_of_empty(11),
+                "These are tracts: you cut the code too late. How many digits has a county's code?",
+            ),
+            Mistake(
+                lambda: _ends_of_empty(5, empty=False),
+                "These are shares of blocks *with* people. Which count has an empty block?",
+            ),
         ],
         hint="State and county are the first digits of a block's code. Group by them, and take the mean of population == 0.",
     ),
@@ -87,8 +93,13 @@ EXERCISES = {
                 lambda: [*load_state("WY").sizes[1:], minimize_error(load_state("WY"), 1.0).eps[-1]],
                 "That is the tree of three levels. Pass the four names as levels.",
             ),
-            Mistake(lambda: _four_levels(uniform), "The tree is right. The budget is that of the even split; take the best one."),
-            Mistake(lambda: _four_levels(cube_root), "The tree is right. The budget is that of the cube-root rule; solve the program."),
+            Mistake(
+                lambda: _four_levels(uniform), "The tree is right. The budget is that of the even split; take the best one."
+            ),
+            Mistake(
+                lambda: _four_levels(cube_root),
+                "The tree is right. The budget is that of the cube-root rule; solve the program.",
+            ),
         ],
         hint="load_state takes levels. The tree has sizes, one for each level, and minimize_error gives eps, top first.",
     ),
@@ -98,7 +109,10 @@ EXERCISES = {
             Mistake(lambda: _delaware()[::-1], "The right two numbers, but the tract comes first."),
             Mistake(lambda: _delaware(rule=uniform), "That is the even split. Under the best one the tracts get less."),
             Mistake(lambda: _delaware(of="mse"), "That is the whole squared error. Only Bias² is asked for."),
-            Mistake(lambda: _delaware(tree="published"), "In the published tree the tract is joined with another. Look at populated."),
+            Mistake(
+                lambda: _delaware(tree="published"),
+                "In the published tree the tract is joined with another. Look at populated.",
+            ),
             Mistake(_delaware_biases, "These are biases. Square each node's bias before you add up."),
         ],
         hint="Which tract of the tree populated is nearly empty? Take its bias at the tracts' budget, and square it.",
@@ -106,25 +120,35 @@ EXERCISES = {
     "ex-07-threshold": Exercise(
         right=lambda: _above(_T),
         mistakes=[
-            Mistake(lambda: _above(1 + np.log(1e6) / 0.8), "Only half of the noise is above zero: δ has a factor of one half."),
+            Mistake(
+                lambda: _above(1 + np.log(1e6) / 0.8), "Only half of the noise is above zero: δ has a factor of one half."
+            ),
             Mistake(lambda: _above(_T - 1), "Kim herself is counted: the noise starts from one, not from zero."),
-            Mistake(lambda: _above_without_noise(_T), "The threshold is right. But the noisy counts are compared with it, not the true ones."),
-            Mistake(lambda: [*_above(_T)[:2], 100 * _above(_T)[2]], "Give the share of the people as a part of one, not in percent."),
+            Mistake(
+                lambda: _above_without_noise(_T),
+                "The threshold is right. But the noisy counts are compared with it, not the true ones.",
+            ),
+            Mistake(
+                lambda: [*_above(_T)[:2], 100 * _above(_T)[2]],
+                "Give the share of the people as a part of one, not in percent.",
+            ),
         ],
         hint="Set ½ exp(−ε (T − 1)) to one in a million. Each block appears with the chance that its noisy count exceeds T.",
     ),
     "ex-07-prior": Exercise(
         right=_regrets,
         mistakes=[
-            Mistake(lambda: _regrets(of_own=True), "Choose the split on the prior, but take its error on the counts of 2020."),
+            Mistake(
+                lambda: _regrets(of_own=True), "Choose the split on the prior, but take its error on the counts of 2020."
+            ),
             Mistake(
                 lambda: _regrets(spread_people=False),
                 "The people of the blocks that you emptied are lost. They live in the other blocks of their group.",
             ),
             Mistake(lambda: np.array(_regrets()) / 100, "Give percents, not parts of one."),
         ],
-        hint="Fill a part of each group's blocks with all of its people, choose the split on that tree, and compare its error "
-        "on geography with the least one.",
+        hint="Fill a part of each group's blocks with all of its people, choose the split on that tree, and compare its "
+        "error on geography with the least one.",
         rtol=2e-2,  # how many blocks of a group are kept is a matter of rounding
     ),
 }

@@ -1,7 +1,5 @@
 """The exercises of chapter 8."""
 
-import numpy as np
-
 from .. import cube_root, expected_error, load_state, minimize_error, prior, uniform
 from ..experiments import compared_rules, over_levels, ratio, sweep
 from . import Exercise, Mistake
@@ -35,15 +33,20 @@ EXERCISES = {
     "ex-08-needed": Exercise(
         right=lambda: _of_variance(_of_2010()),
         mistakes=[
-            Mistake(lambda: _of_variance(_of_2010(), times=1), "Here the floor is as large as Bias². It should be a tenth of it."),
             Mistake(
-                lambda: _of_variance(uniform(load_state("WY"), 2.0)), "That is the uniform split. The optimal one has less of both."
+                lambda: _of_variance(_of_2010(), times=1), "Here the floor is as large as Bias². It should be a tenth of it."
+            ),
+            Mistake(
+                lambda: _of_variance(uniform(load_state("WY"), 2.0)),
+                "That is the uniform split. The optimal one has less of both.",
             ),
             Mistake(
                 lambda: _of_variance(minimize_error(load_state("WY"), 2.0)),
                 "That split was chosen on the counts of 2020. The chapter chooses it on those of 2010.",
             ),
-            Mistake(lambda: _of_variance(_of_2010(), times=0.1), "The tenth is on the wrong side: the floor is the small one."),
+            Mistake(
+                lambda: _of_variance(_of_2010(), times=0.1), "The tenth is on the wrong side: the floor is the small one."
+            ),
         ],
         hint="Solve Var/T = Bias²/10 for T, with both summed over the whole tree.",
     ),
@@ -52,10 +55,12 @@ EXERCISES = {
         mistakes=[
             Mistake(
                 lambda: _weighted(-1, cube_root),
-                "That is what the cube-root rule gives with the right weights, and nearly the answer. Blocks have small counts, "
-                "so solve the program.",
+                "That is what the cube-root rule gives with the right weights, and nearly the answer. Blocks have small "
+                "counts, so solve the program.",
             ),
-            Mistake(lambda: _weighted(0), "These are equal weights: the error of all nodes added up, not the mean of each level."),
+            Mistake(
+                lambda: _weighted(0), "These are equal weights: the error of all nodes added up, not the mean of each level."
+            ),
             Mistake(lambda: _weighted(1), "You multiplied by the numbers of nodes. A mean divides by them."),
         ],
         hint="The mean over a level is its sum, divided by its number of nodes. Which weight does that to the sum?",
@@ -73,7 +78,7 @@ EXERCISES = {
             Mistake(lambda: _ratios("geography", "mse"), "That is the ratio of the whole squared errors."),
             Mistake(lambda: _ratios("geography", "variance"), "That is the ratio of the variances."),
         ],
-        hint="Load the tree geography and its prior, and take the steps of the chapter: compared_rules, sweep, over_levels, ratio.",
+        hint="Load the tree geography and its prior. Then as in the chapter: compared_rules, sweep, over_levels, ratio.",
         rtol=5e-3,
     ),
 }

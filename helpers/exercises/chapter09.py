@@ -30,12 +30,17 @@ EXERCISES = {
         right=lambda: _gains(_five()),
         mistakes=[
             Mistake(lambda: _gains(_five())[::-1], "The right two numbers. The prediction comes first."),
-            Mistake(lambda: _gains(load_state("NM")), "That is the published tree with three levels. Pass the five names as levels."),
             Mistake(
-                lambda: _gains(load_state("NM", "populated")), "That tree has three levels only. Pass the five names as levels."
+                lambda: _gains(load_state("NM")),
+                "That is the published tree with three levels. Pass the five names as levels.",
             ),
             Mistake(
-                lambda: _gains(_five()) * [9 / 25, 1], "In the prediction, L is the number of levels of *this* tree. It is squared."
+                lambda: _gains(load_state("NM", "populated")),
+                "That tree has three levels only. Pass the five names as levels.",
+            ),
+            Mistake(
+                lambda: _gains(_five()) * [9 / 25, 1],
+                "In the prediction, L is the number of levels of *this* tree. It is squared.",
             ),
             Mistake(lambda: 1 / _gains(_five()), "Upside down: the uniform split makes the larger error."),
         ],
@@ -48,11 +53,16 @@ EXERCISES = {
                 lambda: _extra(load_state("NM"), load_state("NM")),
                 "Your cube-root rule knows the nodes of 2020. Give it those of nm.earlier.",
             ),
-            Mistake(lambda: _extra(load_state("NM"), prior("NM"))[::-1], "The right two numbers. The cube-root rule comes first."),
             Mistake(
-                lambda: _extra(prior("NM"), prior("NM")), "You judged the splits on the tree of 2010. The release is that of 2020."
+                lambda: _extra(load_state("NM"), prior("NM"))[::-1], "The right two numbers. The cube-root rule comes first."
             ),
-            Mistake(lambda: 1 + _extra(load_state("NM"), prior("NM")) / 100, "Give the extra error in percent, as regret does."),
+            Mistake(
+                lambda: _extra(prior("NM"), prior("NM")),
+                "You judged the splits on the tree of 2010. The release is that of 2020.",
+            ),
+            Mistake(
+                lambda: 1 + _extra(load_state("NM"), prior("NM")) / 100, "Give the extra error in percent, as regret does."
+            ),
         ],
         hint="regret takes the truth, a dictionary of rules and a list of totals. A rule is a function of the total.",
         rtol=3e-3,

@@ -39,11 +39,14 @@ def _by_power(power):
 def _turned():
     """The weights of tracts and blocks at which the total is ten percent above the least, and their errors over the old."""
     tree = load_state("WY")
-    weights = lambda level, w: [w if i == level else (1 - w) / 2 for i in range(3)]
-    error = lambda level, w: minimize_error(tree, 2.0, weights=weights(level, w)).mse_by_level
-    least = error(2, 1 / 3)
-    at = [brentq(lambda w: error(i, w).sum() / least.sum() - 1.1, 1 / 3, 0.999) for i in (1, 2)]
-    return np.array(at), np.array([error(i, w)[i] / least[i] for i, w in zip((1, 2), at, strict=True)])
+
+    def error(w, level):
+        weights = [w if i == level else (1 - w) / 2 for i in range(3)]
+        return minimize_error(tree, 2.0, weights).mse_by_level
+
+    least = error(1 / 3, 2)
+    at = [brentq(lambda w, i: error(w, i).sum() / least.sum() - 1.1, 1 / 3, 0.999, args=(i,)) for i in (1, 2)]
+    return np.array(at), np.array([error(w, i)[i] / least[i] for i, w in zip((1, 2), at, strict=True)])
 
 
 def _fitted(tree, trials=12):
@@ -68,7 +71,10 @@ EXERCISES = {
             Mistake(lambda: [10, 1000**0.5], "These are the ratios of the weights. Which shop weight has such a ratio?"),
             Mistake(lambda: _weight([10, 1000**0.5], 1), "Two levels share the rest, so each of them has half of it."),
             Mistake(lambda: _weight([100, 1000]), "Take the square root of the ratio of the numbers of nodes."),
-            Mistake(lambda: _weight([100 ** (1 / 3), 10]), "That is the cube root, which rules budgets. Errors cross at another root."),
+            Mistake(
+                lambda: _weight([100 ** (1 / 3), 10]),
+                "That is the cube root, which rules budgets. Errors cross at another root.",
+            ),
             Mistake(lambda: _weight([1000**0.5, 10]), "The right two numbers. The regions come first."),
         ],
         hint="The errors cross where w₃/w₂ is the square root of the ratio of the numbers of nodes, and w₂ = (1 − w₃)/2.",
@@ -97,7 +103,10 @@ EXERCISES = {
             Mistake(lambda: _by_power(-1), "These weights make the error of a *node* the same at all levels."),
             Mistake(lambda: _by_power(0), "These are equal weights. Then the error is larger where there are more nodes."),
             Mistake(lambda: _by_power(1), "That overshoots: now the level with the fewest nodes has the largest error."),
-            Mistake(lambda: _by_power(1 / 3), "Nearly. The error goes with a cube root of n, but with another power of w. Set them equal."),
+            Mistake(
+                lambda: _by_power(1 / 3),
+                "Nearly. The error goes with a cube root of n, but with another power of w. Set them equal.",
+            ),
         ],
         hint="The error of a level is proportional to n^(1/3) w^(−2/3). Which w makes that the same at all levels?",
         rtol=2e-2,  # the rule is meant for large counts
@@ -110,14 +119,18 @@ EXERCISES = {
             Mistake(lambda: 1 - _turned()[1], "Give percents."),
             Mistake(lambda: 100 * (1 - _turned()[1])[::-1], "The right two numbers. The tracts come first."),
         ],
-        hint="For each of the two levels, find the weight at which the total is 1.1 of the least one (brentq), and look at its error.",
+        hint="For each of the two levels, find the weight (brentq) that makes the total 1.1 of the least. And its error?",
         rtol=5e-3,
     ),
     "ex-11-up-down": Exercise(
         right=lambda: [_fitted("geography"), _clipped("geography")],
         mistakes=[
-            Mistake(lambda: [_fitted("published"), _clipped("published")], "That is the published tree. Take the geography."),
-            Mistake(lambda: [_clipped("geography"), _fitted("geography")], "The right two numbers. The fitted blocks come first."),
+            Mistake(
+                lambda: [_fitted("published"), _clipped("published")], "That is the published tree. Take the geography."
+            ),
+            Mistake(
+                lambda: [_clipped("geography"), _fitted("geography")], "The right two numbers. The fitted blocks come first."
+            ),
             Mistake(
                 lambda: [load_state("WY", "geography").sizes[2] / 2, _clipped("geography")],
                 "Your blocks are as they were before clipping. Fit them down to the sums: that makes them non-negative.",
@@ -127,8 +140,8 @@ EXERCISES = {
                 "Both are clipped blocks. For the first, sum up before you clip, and call top_down with these sums.",
             ),
         ],
-        hint="Add Laplace noise of scale ½ to the blocks, sum up with bottom_up, and call top_down on the result. Average the "
-        "squared errors of the blocks over some releases.",
+        hint="Add Laplace noise of scale ½ to the blocks, sum up with bottom_up, and call top_down on the result. Average "
+        "the squared errors of the blocks over some releases.",
         rtol=2e-2,  # a dozen releases here and forty there have a standard error of half a percent together
     ),
 }

@@ -29,7 +29,9 @@ def _pruned():
 def _tract_error(rule="uniform", weight="linear"):
     """The row of the chapter's table at ε = 0.5: 400 releases, from the same seed if it is the first row."""
     eps = uniform(load_state("WY"), 0.5) if rule == "uniform" else minimize_error(prior("WY"), 0.5)
-    table = downstream.simulate_misallocation(_pruned(), eps.eps, 400, np.random.default_rng(12))
+    table = downstream.simulate_misallocation(
+        _pruned(), eps.eps, 400, np.random.default_rng(12), {weight: downstream.WEIGHTS[weight]}
+    )
     return table.loc[(weight, _picked()[0])]
 
 
@@ -70,7 +72,10 @@ EXERCISES = {
         right=_needed,
         mistakes=[
             Mistake(lambda: _needed(part=1), "With that many the estimate is twice as large as Bias². Allow a tenth of it."),
-            Mistake(lambda: _needed(raw=True), "Your Bias² is the squared mean error, which is too high already. Take the debiased one."),
+            Mistake(
+                lambda: _needed(raw=True),
+                "Your Bias² is the squared mean error, which is too high already. Take the debiased one.",
+            ),
             Mistake(lambda: _needed(rule="optimal"), "That is the optimal split. Take the row of the uniform one."),
             Mistake(lambda: _needed(weight="quadratic"), "These are quadratic weights. Take the row of the linear ones."),
         ],
@@ -82,8 +87,14 @@ EXERCISES = {
         mistakes=[
             Mistake(lambda: [0.2, 0.2**2], "That is the variance of an even tract. The blocks of this tract differ."),
             Mistake(lambda: [0.2, _best_power()[1] ** 0.5], "That is a ratio of standard deviations. Square it."),
-            Mistake(lambda: [0.2, _best_power(consistent=False)[1]], "Consistency holds the tract's total: move one block against the mean of all."),
-            Mistake(lambda: [0.5, _sensitivity(0.5) / _sensitivity(1.0)], "That is the square root. Other powers have less variance."),
+            Mistake(
+                lambda: [0.2, _best_power(consistent=False)[1]],
+                "Consistency holds the tract's total: move one block against the mean of all.",
+            ),
+            Mistake(
+                lambda: [0.5, _sensitivity(0.5) / _sensitivity(1.0)],
+                "That is the square root. Other powers have less variance.",
+            ),
         ],
         hint="For each power, divide the sensitivity of its shares by that of linear ones, along np.eye(k) − 1/k.",
     ),
@@ -109,7 +120,7 @@ EXERCISES = {
                 "You spent the whole budget on the tract. It is shared by three levels.",
             ),
         ],
-        hint="The total is clipped when the noise is below minus the number of people in the tract. The tail of Laplace noise "
-        "gives the chance of that.",
+        hint="The total is clipped when the noise is below minus the number of people in the tract. The tail of Laplace "
+        "noise gives the chance of that.",
     ),
 }

@@ -67,13 +67,13 @@ def reference(role: str, inside: str, book: Book, links: bool) -> str:
         cited = [book.authors(key.strip()) for key in inside.split(",")]
         if role == "cite:t":
             return ", ".join(f"{names} ({year})" for names, year in cited)
-        return "(" + "; ".join(f"{names}, {year}" for names, year in cited) + ")"
+        return "[" + "; ".join(f"{names}, {year}" for names, year in cited) + "]"
     place = book.places.get(target)
     if place is None or role == "doc":
         return text or target
-    if links and place.stem and not re.search(r"\d$|\)$", place.text):
-        return f"[{text or place.text}]({place.stem}.ipynb)"
-    return text or place.text
+    if re.search(r"\d$|\)$", place.text) or not place.stem:  # a number needs no link
+        return text or place.text
+    return f"[{text or place.text}]({place.stem}.ipynb)" if links else text or f"*{place.text}*"
 
 
 def to_html(markdown: str) -> str:

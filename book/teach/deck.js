@@ -6,7 +6,7 @@ function fit(slide) {
   if (!body || body.dataset.fitted) return;
   let size = parseFloat(getComputedStyle(body).fontSize);
   const full = () => body.offsetTop + body.offsetHeight > HEIGHT - 24;
-  const picture = body.querySelector('img');
+  const picture = body.querySelector('figure:not(.tall) img');
   for (let height = 450; picture && full() && height > 320; height -= 10) picture.style.maxHeight = `${height}px`;
   while (full() && size > SMALLEST) body.style.fontSize = `${--size}px`;
   body.dataset.fitted = size;

@@ -14,7 +14,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from .labels import Book, Place
 from .myst import Directive, blocks
 
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+COMMENT = re.compile(r"(?P<code>`[^`\n]*`)|<!--.*?-->", re.DOTALL)  # a comment in code is shown
 MARKING = re.compile(r"<!--\s*marking:\s*(.*?)\s*-->", re.DOTALL)
 TARGET = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 NUMBERED = re.compile(r"\$\$(?P<formula>[^$]+?)\$\$ *\((?P<label>[\w-]+)\)")
@@ -27,11 +27,16 @@ PLAIN_FENCES = ("solution", "exercise", "div", "grid", "grid-item-card")
 
 def plain(text: str, book: Book, links: bool = True) -> str:
     """A text of the book as ordinary Markdown; with `links`, references to other chapters lead to their notebooks."""
-    parts = [block if isinstance(block, str) else boxed(block, book, links) for block in blocks(COMMENT.sub("", text))]
+    parts = [block if isinstance(block, str) else boxed(block, book, links) for block in blocks(uncommented(text))]
     text = TARGET.sub("", "\n\n".join(parts))
     text = NUMBERED.sub(lambda found: tagged(found["formula"], book.places[found["label"]]), text)
     text = ROLE.sub(lambda found: reference(found["role"], found["inside"], book, links), text)
     return LINK.sub(lambda found: found["text"], text).strip()
+
+
+def uncommented(text: str) -> str:
+    """A text without its invisible comments."""
+    return COMMENT.sub(lambda found: found["code"] or "", text)
 
 
 def tagged(formula: str, place: Place) -> str:

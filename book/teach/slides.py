@@ -9,6 +9,7 @@ the quiz and the list of exercises. Decks need no network: Reveal, MathJax and t
 import base64
 import html
 import re
+import struct
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
@@ -17,7 +18,7 @@ from .bank import Question, read_quiz
 from .copies import Piece, exercises, pieces
 from .labels import Book, Chapter
 from .myst import Directive, blocks
-from .plain import COMMENT, NUMBERED, plain, statement, tagged, to_html
+from .plain import NUMBERED, plain, statement, tagged, to_html, uncommented
 
 PACKAGE, INSIDE = "sphinx-revealjs", "_static/revealjs/"
 REVEAL = ("dist/reveal.js", "dist/reveal.css", "plugin/notes/notes.js", "LICENSE")
@@ -83,7 +84,7 @@ def column(chapter: Chapter, book: Book, figures: Path) -> Iterator[str]:
             if slide := figure_slide(piece, kicker, section, book, figures):
                 yield slide
             continue
-        for block in blocks(COMMENT.sub("", piece.text)):
+        for block in blocks(uncommented(piece.text)):
             if isinstance(block, Directive):
                 yield from box_slides(block, kicker, lead, book)
                 continue
@@ -143,7 +144,9 @@ def figure_slide(piece: Piece, kicker: str, section: str, book: Book, figures: P
     name, alt = about["figure"]["name"], about["image"]["alt"]
     (figures / f"{name}.png").write_bytes(base64.b64decode(images[-1]))
     caption = to_html(plain(f"**{book.places[name].text}.** {about['figure']['caption']}", book, links=False))
-    body = f'<figure><img src="figures/{name}.png" alt="{html.escape(alt)}"><figcaption>{caption}</figcaption></figure>'
+    width, height = struct.unpack(">II", (figures / f"{name}.png").read_bytes()[16:24])  # in a PNG's header
+    shape = ' class="tall"' if height > 0.85 * width else ""
+    body = f'<figure{shape}><img src="figures/{name}.png" alt="{html.escape(alt)}"><figcaption>{caption}</figcaption></figure>'
     return shown(kicker, section, body, "picture", notes=alt)
 
 

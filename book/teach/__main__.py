@@ -107,7 +107,9 @@ def write_pages(pack: Path, book: Book) -> None:
     (pack / "translate" / "glossary.pot").write_bytes(words.template())
     for path in sorted((ROOT / "book" / "locale").glob("*.po")):
         text = words.glossary_markdown(words.read_translation(path))
-        write_page(pack / f"glossary-{path.stem}.html", plain(f"# {path.stem}\n\n{text}", book, links=False), language=path.stem)
+        write_page(
+            pack / f"glossary-{path.stem}.html", plain(f"# {path.stem}\n\n{text}", book, links=False), language=path.stem
+        )
     decks = [f"- [Slides: {part}](slides/part-{count}.html)" for count, part in enumerate(book.parts, start=1)]
     contents = (HERE / "contents.md").read_text(encoding="utf-8").replace("<!-- decks -->", "\n".join(decks))
     write_page(pack / "index.html", contents)
@@ -161,8 +163,9 @@ def main() -> int:
         except CellExecutionError as error:
             failed.append(f"{path.relative_to(pack)}: a cell failed.\n{error}")
     print(f"The instructor's pack is ready: open {pack / 'index.html'} in a browser, or pass on {args.build / ZIP}")
-    print(*failed, sep="\n", file=sys.stderr)
-    return bool(failed)
+    for message in failed:
+        print(message, file=sys.stderr)
+    return int(bool(failed))
 
 
 if __name__ == "__main__":

@@ -52,15 +52,22 @@ def as_markdown(book: Book, answers: bool = True) -> str:
         lines += [f"## Chapter {chapter.number}. {chapter.title}"] if questions else []
         for question in questions:
             lines.append(f"**{question.name}.** {question.ask}")
-            lines.append("\n".join(option_line(letter, option, answers)
-                                   for letter, option in zip("ABCDE", question.options, strict=False)))
+            lines.append(
+                "\n".join(
+                    option_line(letter, option, answers) for letter, option in zip("ABCDE", question.options, strict=False)
+                )
+            )
     return "\n\n".join(lines) + "\n"
 
 
 def option_line(letter: str, option: Option, answers: bool) -> str:
     if not answers:
         return f"- {letter}. {option.text}"
-    return f"- **{letter}. {option.text} ✓ Right.** {option.why}" if option.right else f"- {letter}. {option.text} *{option.why}*"
+    return (
+        f"- **{letter}. {option.text} ✓ Right.** {option.why}"
+        if option.right
+        else f"- {letter}. {option.text} *{option.why}*"
+    )
 
 
 def as_gift(book: Book) -> str:

@@ -30,8 +30,8 @@ def plain(text: str, book: Book, links: bool = True) -> str:
     parts = [block if isinstance(block, str) else boxed(block, book, links) for block in blocks(uncommented(text))]
     text = TARGET.sub("", "\n\n".join(parts))
     text = NUMBERED.sub(lambda found: tagged(found["formula"], book.places[found["label"]]), text)
-    text = ROLE.sub(lambda found: reference(found["role"], found["inside"], book, links), text)
-    return LINK.sub(lambda found: found["text"], text).strip()
+    text = LINK.sub(lambda found: found["text"], text)  # pages of the website are not at hand
+    return ROLE.sub(lambda found: reference(found["role"], found["inside"], book, links), text).strip()
 
 
 def uncommented(text: str) -> str:
@@ -85,7 +85,7 @@ def to_html(markdown: str) -> str:
     """Ordinary Markdown as HTML; formulas are left for MathJax.
 
     >>> to_html("half of $x$")
-    '<p>half of <span class="math">\\\\(x\\\\)</span></p>\\n'
+    '<p>half of <span class="math inline">\\\\(x\\\\)</span></p>\\n'
     """
     return PARSER.render(markdown)
 

@@ -65,7 +65,8 @@ def deck(part: str, chapters: list[Chapter], book: Book, figures: Path) -> str:
     front = (
         f'<section class="front"><p class="kicker">Where to Spend ε</p><h1>{html.escape(part)}</h1>'
         f'<ul class="chapters">{names}</ul>'
-        "<p class='licence'>Text and figures: CC BY 4.0. Space: next slide · Esc: overview · S: notes · ?: all keys</p></section>"
+        "<p class='licence'>Text and figures: CC BY 4.0. "
+        "Space: next slide · Esc: overview · S: notes · ?: all keys</p></section>"
     )
     columns = [front]
     for chapter in chapters:
@@ -92,8 +93,10 @@ def column(chapter: Chapter, book: Book, figures: Path) -> Iterator[str]:
                 section, lead = head or section, text if head else lead
                 yield from formula_slides(text, kicker, section, book)
     yield from quiz_slides(chapter, kicker)
-    rows = [f"- **{one.name}**: {one.level}" + (f", {one.minutes} minutes" if one.minutes else "")
-            for one in exercises(chapter, book).values()]
+    rows = [
+        f"- **{one.name}**: {one.level}" + (f", {one.minutes} minutes" if one.minutes else "")
+        for one in exercises(chapter, book).values()
+    ]
     yield shown(kicker, "Exercises", to_html("\n".join(rows)))
 
 
@@ -108,7 +111,8 @@ def shown(kicker: str, title: str, body: str, kind: str = "", notes: str = "") -
     """A slide."""
     aside = f'<aside class="notes">{html.escape(notes)}</aside>' if notes else ""
     heading = to_html(title).removeprefix("<p>").removesuffix("</p>\n")
-    return f'<section class="{kind}"><p class="kicker">{html.escape(kicker)}</p><h2>{heading}</h2><div class="body">{body}</div>{aside}</section>'
+    top = f'<p class="kicker">{html.escape(kicker)}</p><h2>{heading}</h2>'
+    return f'<section class="{kind}">{top}<div class="body">{body}</div>{aside}</section>'
 
 
 def box_slides(block: Directive, kicker: str, lead: str, book: Book) -> Iterator[str]:
@@ -117,7 +121,8 @@ def box_slides(block: Directive, kicker: str, lead: str, book: Book) -> Iterator
     if block.name.startswith("prf:"):
         yield shown(kicker, plain(statement(block, book), book, links=False), body, "statement")
     elif kind == "objectives":
-        yield shown(f"Chapter {kicker.partition('.')[0]}", kicker.partition(". ")[2], f"<p>{block.argument}</p>{body}", "opening")
+        number, _, title = kicker.partition(". ")
+        yield shown(f"Chapter {number}", title, f"<p>{block.argument}</p>{body}", "opening")
     elif kind in BOXES:
         before = to_html(plain(lead, book, links=False)) if kind == "breakit" else ""
         yield shown(kicker, BOXES[kind] or block.argument, before + body, kind)
@@ -146,7 +151,8 @@ def figure_slide(piece: Piece, kicker: str, section: str, book: Book, figures: P
     caption = to_html(plain(f"**{book.places[name].text}.** {about['figure']['caption']}", book, links=False))
     width, height = struct.unpack(">II", (figures / f"{name}.png").read_bytes()[16:24])  # in a PNG's header
     shape = ' class="tall"' if height > 0.85 * width else ""
-    body = f'<figure{shape}><img src="figures/{name}.png" alt="{html.escape(alt)}"><figcaption>{caption}</figcaption></figure>'
+    image = f'<img src="figures/{name}.png" alt="{html.escape(alt)}">'
+    body = f"<figure{shape}>{image}<figcaption>{caption}</figcaption></figure>"
     return shown(kicker, section, body, "picture", notes=alt)
 
 

@@ -23,6 +23,9 @@ GLOSSARY = ROOT / "book" / "glossary.toml"
 NOTATION = ROOT / "book" / "notation.md"
 OUTCOMES = ROOT / "book" / "teach" / "outcomes.toml"
 ROW = re.compile(r"^\| *(.*?) *\| *(.*?) *\| *(.*?) *\|$", re.MULTILINE)
+CLOCK = re.compile(
+    rb'"(POT-Creation-Date|PO-Revision-Date|Last-Translator|Generated-By|Report-Msgid).*\n'
+)  # not about the text
 PROJECT = "Where to Spend ε, glossary and notation"
 
 
@@ -58,7 +61,7 @@ def messages() -> Iterator[tuple[str, str, str]]:
         yield f"{key}.means", row["means"], f"Meaning of: {row['term']}"
     for symbol, meaning, code in ROW.findall(NOTATION.read_text(encoding="utf-8")):
         if meaning not in ("meaning", "---"):
-            yield f"notation {symbol or code}", meaning, f"Meaning of the symbol {symbol}" if symbol else f"Meaning of {code}"
+            yield f"notation {symbol or code}", meaning, f"Meaning of {symbol or code}"
 
 
 def template() -> bytes:
@@ -68,7 +71,7 @@ def template() -> bytes:
         catalogue.add(text, context=context, auto_comments=[comment] if comment else [])
     written = BytesIO()
     write_po(written, catalogue, omit_header=False, width=120)
-    return re.sub(rb'"(POT-Creation-Date|PO-Revision-Date|Last-Translator|Generated-By|Report-Msgid).*\n', b"", written.getvalue())
+    return CLOCK.sub(b"", written.getvalue())
 
 
 def read_translation(path: Path) -> Catalog:
@@ -118,8 +121,10 @@ def outcomes_markdown(book: Book) -> str:
         lines += [f"**{count}. {row['text']}**", "", f"Taught in: {chapters}.", "", *table(row["exercises"]), ""]
     lines += ["## Chapter by chapter", ""]
     for chapter in book.chapters:
-        lines += [f"### {chapter.number}. {chapter.title}", "", "After this chapter students can", "", objectives(chapter), ""]
-        lines += [f"Notebook: {{ref}}`{chapter_label(chapter)}`. Exercises:", "", *table(exercises(chapter, book).values()), ""]
+        lines += [f"### {chapter.number}. {chapter.title}", "", "After this chapter students can", ""]
+        lines += [objectives(chapter), ""]
+        lines += [f"Notebook: {{ref}}`{chapter_label(chapter)}`. Exercises:", ""]
+        lines += [*table(exercises(chapter, book).values()), ""]
     return "\n".join(lines)
 
 

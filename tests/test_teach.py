@@ -128,6 +128,7 @@ def names(cell, context):
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
     if context is ast.Store:
         found |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        found |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
         aliases = [alias for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
         found |= {alias.asname or alias.name for alias in aliases}
     return found
@@ -140,7 +141,8 @@ def test_nothing_hangs_on_a_solution(chapter):
     code = [cell for cell in teacher.cells if cell.cell_type == "code"]
     kept = [cell for cell in code if "tags" not in cell.metadata]
     solved = [cell for cell in code if "tags" in cell.metadata]
-    only = set().union(*(names(cell, ast.Store) for cell in solved)) - set().union(*(names(cell, ast.Store) for cell in kept))
+    only = {name for cell in solved for name in names(cell, ast.Store)}
+    only -= {name for cell in kept for name in names(cell, ast.Store)}
     assert not {cell.id: used for cell in kept if (used := names(cell, ast.Load) & only)}
 
 

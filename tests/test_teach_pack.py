@@ -1,4 +1,4 @@
-"""The rest of the instructor's pack: slides that open anywhere, quizzes, outcomes, glossary, guide; and all of it together."""
+"""The rest of the instructor's pack: slides that open anywhere, quizzes, outcomes, glossary, guide; and the whole."""
 
 import re
 from io import BytesIO

@@ -7,7 +7,7 @@ READY := .venv/ready
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help book pdf zip site teach test lab bench notebooks full figures clean
+.PHONY: help book pdf zip site teach test format lab bench notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -30,8 +30,12 @@ teach: $(READY)  ## the instructor's pack: notebooks, slides, quizzes, rubric, g
 	PYTHONPATH=book $(BIN)/python -m teach $(if $(RUN),--run)
 
 test: $(READY)  ## run everything: lint, unit and property tests, notebooks, the built site in a browser
-	$(BIN)/ruff check helpers tests book
+	$(BIN)/ruff check helpers tests book notebooks
+	$(BIN)/ruff format --check notebooks
 	$(BIN)/python -m pytest -n 2
+
+format: $(READY)  ## wrap the code of the notebooks to the width of the page; long strings and comments are left to you
+	$(BIN)/ruff format notebooks
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	TQDM_DISABLE= $(BIN)/jupyter lab notebooks

@@ -248,7 +248,8 @@ def test_helpers_page_has_every_public_name(helpers_page, path):
 def test_docstrings_become_rst():
     """Code in backticks, marks in words, a glossary and an example all look on the page as they do in the file."""
     written = ["Uses `x`, and |e|.", "", "    x: a number · y: another", "", ">>> f('`')", "1"]
-    shown = ["Uses ``x``, and \\|e\\|.", "", "::", "", "    x: a number", "    y: another", "", ">>> f('`')", "1"]
+    glossary = [".. code-block:: text", "", "    x: a number", "    y: another"]
+    shown = ["Uses ``x``, and \\|e\\|.", "", *glossary, "", ">>> f('`')", "1"]
     assert to_rst(written) == shown
 
 

@@ -99,16 +99,13 @@ def chapter_label(chapter: Chapter) -> str:
 def mapped(book: Book) -> dict[str, dict]:
     """The outcomes by key, each with `text`, `chapters` (labels) and `exercises`.
 
-    An exercise belongs to the outcomes that name it; if none does, to the outcome at which its chapter is at home.
+    An exercise belongs to the outcomes that its chapter teaches, and to those that name it.
     """
-    outcomes = read_toml(OUTCOMES)
     known = {label: one for chapter in book.chapters for label, one in exercises(chapter, book).items()}
-    named = {label for row in outcomes.values() for label in row.get("exercises", [])}
     result = {}
-    for key, row in outcomes.items():
-        home = [one for one in known.values() if chapter_label(one.chapter) in row["chapters"] and one.label not in named]
-        listed = [known[label] for label in row.get("exercises", [])]
-        practice = sorted(home + listed, key=lambda one: list(known).index(one.label))
+    for key, row in read_toml(OUTCOMES).items():
+        named = [known[label] for label in row.get("exercises", [])]  # a label that does not exist is an error
+        practice = [one for one in known.values() if one in named or chapter_label(one.chapter) in row["chapters"]]
         result[key] = {"text": row["text"], "chapters": row["chapters"], "exercises": practice}
     return result
 

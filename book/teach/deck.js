@@ -5,7 +5,9 @@ function fit(slide) {
   const body = slide && slide.querySelector('.body');
   if (!body || body.dataset.fitted) return;
   let size = parseFloat(getComputedStyle(body).fontSize);
-  const full = () => body.offsetTop + body.offsetHeight > HEIGHT - 24;
+  const wide = [...body.querySelectorAll('mjx-math, mjx-mtd, pre, table')];
+  const full = () => body.offsetTop + body.offsetHeight > HEIGHT - 24
+    || wide.some(tag => tag.getBoundingClientRect().right > body.getBoundingClientRect().right + 1);
   const picture = body.querySelector('figure:not(.tall) img');
   for (let height = 450; picture && full() && height > 320; height -= 10) picture.style.maxHeight = `${height}px`;
   while (full() && size > SMALLEST) body.style.fontSize = `${--size}px`;

@@ -118,7 +118,7 @@ def shown(kicker: str, title: str, body: str, kind: str = "", notes: str = "") -
 def box_slides(block: Directive, kicker: str, lead: str, book: Book) -> Iterator[str]:
     kind = block.options.get("class", "")
     body = to_html(plain(block.body, book, links=False))
-    if block.name.startswith("prf:"):
+    if block.name.startswith("prf:") and block.name != "prf:proof":
         yield shown(kicker, plain(statement(block, book), book, links=False), body, "statement")
     elif kind == "objectives":
         number, _, title = kicker.partition(". ")

@@ -71,7 +71,8 @@ def write_assets(pack: Path) -> None:
 def write_copies(pack: Path, book: Book) -> None:
     """The two folders of notebooks, each with the helpers beside them, so that either can be handed out as it is."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needs = [*project["dependencies"], *project["optional-dependencies"]["notebooks"], "jupyterlab"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values(), ["jupyterlab"]]
+    needs = [package for group in groups for package in group]
     for kind in KINDS:
         shutil.copytree(ROOT / "helpers", pack / kind / "helpers", ignore=shutil.ignore_patterns("__pycache__"))
         (pack / kind / "requirements.txt").write_text("\n".join(needs) + "\n", encoding="utf-8")
@@ -138,7 +139,7 @@ def pages(book: Book) -> dict[str, str]:
 
 def write_page(path: Path, markdown: str, up: str = "", language: str = "en") -> None:
     title = next(line.removeprefix("# ") for line in markdown.splitlines() if line.startswith("# "))
-    page = PAGE.format(title=html.escape(title), up=up, body=to_html(markdown), language=language)
+    page = PAGE.format(title=html.escape(title.replace("*", "")), up=up, body=to_html(markdown), language=language)
     path.write_text(page, encoding="utf-8")
 
 

@@ -23,6 +23,7 @@ window.MathJax = {
         navigationMode: 'linear', transition: 'none', controlsTutorial: false, plugins: [RevealNotes],
       });
       Reveal.on('slidechanged', event => fit(event.currentSlide));
+      Reveal.on('pdf-ready', () => Reveal.getSlides().forEach(fit));
       fit(Reveal.getCurrentSlide());
       document.body.dataset.ready = 'yes';
     },

@@ -14,6 +14,7 @@ from .consistency import bottom_up, project_simplex, top_down
 from .example import load_example
 from .hierarchy import Hierarchy, load_nation, load_state, prior
 from .integers import integer_top_down
+from .least_squares import gls, gls_variances
 from .mechanism import bias, mse, variance
 from .mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
 from .private import PrivateRelease, private_release
@@ -39,6 +40,8 @@ __all__ = [
     "error_report",
     "experiments",
     "expected_error",
+    "gls",
+    "gls_variances",
     "integer_top_down",
     "load_example",
     "load_nation",

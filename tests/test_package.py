@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Data flows one way: a file may import from those before it.
 ORDER = [
     "checks", "census", "layout", "hierarchy", "mechanism", "noise", "mechanisms", "guarantees", "allocation", "consistency",
-    "release", "simulation", "accountant", "integers", "exact_noise", "private", "audit", "downstream", "experiments",
-    "claims", "plots", "panels", "example", "tables", "splits", "report", "options", "cli",
+    "least_squares", "release", "simulation", "accountant", "integers", "exact_noise", "private", "audit", "downstream",
+    "experiments", "claims", "plots", "panels", "example", "tables", "splits", "report", "options", "cli",
 ]  # fmt: skip
 CONTRACT = [
     "Hierarchy", "bias", "variance", "mse", "uniform", "cube_root", "minimize_error", "minimize_budget", "project_simplex",

@@ -118,7 +118,7 @@ Explorer.register("watch", (root) => {
     const width = root.clientWidth;
     if (!width) return;
     // The tree stands on a wide screen and lies on its side on a phone, where words still fit into its boxes.
-    const lies = width < 560, high = 104, wide = lies ? (width - 48) / 3 : Math.min(136, (width - 40) / 5);
+    const lies = width < 560, high = 104, wide = lies ? (width - 36) / 3 : Math.min(136, (width - 40) / 5);
     const down = lies ? high + 16 : high + 46, over = (width - wide) / (lies ? 2 : 4);
     const corner = ({ level, rank }) => (lies ? [level * over, rank * down] : [rank * over, level * down]);
     const edges = NODES.slice(1).map((n) => {

@@ -7,7 +7,7 @@ READY := .venv/ready
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help book pdf zip site test format lab bench notebooks full figures clean
+.PHONY: help book pdf zip site teach test format lab bench notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -25,6 +25,9 @@ zip: book  ## build the website and a zip of it, linked from every page, that op
 
 site: book  ## all three: the website, its zip and the PDF
 	$(BIN)/python book/take_along.py zip pdf
+
+teach: $(READY)  ## the instructor's pack: notebooks, slides, quizzes, rubric, guide; RUN=1 also executes every notebook of it
+	PYTHONPATH=book $(BIN)/python -m teach $(if $(RUN),--run)
 
 test: $(READY)  ## run everything: lint, unit and property tests, notebooks, the built site in a browser
 	$(BIN)/ruff check helpers tests book notebooks

@@ -78,6 +78,15 @@ def test_checkers_belong_to_exercises(file):
         assert f'check("{label}",' in solutions[label], label
 
 
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_every_chapter_has_exercises_of_all_kinds(path):
+    """At least five, from a warm-up to an open-ended one; whichever has code in its solution has a checker."""
+    found = {label: MARK.search(text)[1] for _, label, text in exercises(path)}
+    assert len(found) >= 5 and {"Warm-up", "Open-ended"} <= set(found.values())
+    coded = [label for label in coded_solutions(path) if found[label] != "Open-ended"]
+    assert [label for label in coded if label not in ALL] == []
+
+
 def test_a_wrong_answer_that_nobody_knows_gets_the_general_hint():
     """Also a wrong shape, a text and an infinite number get a sentence, and no traceback."""
     assert HALF.verdict(0.7) == (False, "Not yet. Think of a half.")

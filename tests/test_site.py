@@ -134,6 +134,13 @@ def test_page_exists(site, page):
     assert len(parsed(file).select("article h1")) == 1
 
 
+def test_pages_keep_the_makers_notes_to_themselves(site):
+    """Comments that bind numbers, and notes for whoever marks an exercise, stay in the notebooks."""
+    for page in toc_pages():
+        text = (site / f"{page}.html").read_text(encoding="utf-8")
+        assert "<!-- marking:" not in text and "<!--= " not in text, page
+
+
 def test_pages_name_no_outside_resource(site):
     """No page or style sheet names a resource of another host that would be fetched at load."""
     remote = {

@@ -7,6 +7,8 @@ from pathlib import Path
 from docutils import nodes
 from PIL import Image
 
+# Comments in the text are for its makers: what binds a number, and notes for whoever marks an exercise.
+NOTES = re.compile(r"<!--(?:=| marking:).*?-->", re.DOTALL)
 # sphinx-proof and sphinx-exercise give the same id to every box of a kind; an id must be unique.
 REPEATED_ID = re.compile(r' id="(?:proof|exercise|solution)-content"')
 # sphinx-proof puts the id of an unnumbered box on its title as well.
@@ -79,7 +81,8 @@ def one_head(head):
 
 
 def mend(app, page, template, context, doctree):
-    body = TITLE_ID.sub(r"\1", REPEATED_ID.sub("", context.get("body", "")))
+    body = NOTES.sub("", context.get("body", ""))
+    body = TITLE_ID.sub(r"\1", REPEATED_ID.sub("", body))
     body = FORMULA.sub(r'<span class="unbroken">\g<0></span>', body)
     body = CLAIM.sub(lambda found: f'<li class="claim {CLASSES[found[1]]}">', body)
     body = HEAD.sub(lambda found: one_head(found[0]), body)

@@ -1,0 +1,95 @@
+"""`make lite`: the chapters in JupyterLite, which runs Python in the reader's own browser, as a part of the website.
+
+    site: folder of the built pages · lite: the folder in it with JupyterLite
+
+Made after the website is built, like its PDF and zip: the button "Run in your browser" appears with it. The app loads Pyodide,
+which is Python for browsers, from its usual place on the web; the helpers, with the census counts, are inside.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from anywhere import CHAPTERS, NAME, ROOT, build_wheel, put_setup
+
+PYODIDE = "314.0.3"  # what `make test-lite` tests with
+KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
+CONFIG = {
+    "jupyter-lite-schema-version": 0,
+    "jupyter-config-data": {
+        "appName": "Where to Spend ε",
+        "litePluginSettings": {KERNEL: {"pyodideUrl": f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/pyodide.mjs"}},
+    },
+}
+APPS = ("notebooks", "lab")  # one chapter without distraction, and all of them
+WHEELS = ("comm==0.2.3",)  # what the kernel needs and Pyodide does not have: from the site, so that no reader needs PyPI
+SETUP = f'%pip install --quiet "{NAME}"'  # the wheel that the site brings
+KERNELSPEC = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
+PLACE = "<!-- run-in-browser -->"  # where a chapter's page wants the button: see book/_templates/run.html
+BUTTON = (
+    '<a class="btn btn-sm run-in-browser" href="{address}" title="Open this chapter as a notebook that runs in your browser">'
+    '<i class="fas fa-play" aria-hidden="true"></i> Run in your browser</a>'
+)
+
+
+def for_the_browser(path: Path) -> str:
+    """A chapter as JupyterLite opens it: the same cells and outputs, but for the setup cell and the kernel's name."""
+    notebook = nbformat.read(path, as_version=4)
+    put_setup(notebook, SETUP)
+    notebook.metadata["kernelspec"] = KERNELSPEC
+    return nbformat.writes(notebook)
+
+
+def collect(source: Path) -> None:
+    """Put all that `jupyter lite build` reads into a new folder: chapters, wheels, settings."""
+    shutil.rmtree(source, ignore_errors=True)
+    (source / "files").mkdir(parents=True)
+    for path in CHAPTERS:
+        (source / "files" / path.name).write_text(for_the_browser(path), encoding="utf-8")
+    build_wheel(source / "pypi")
+    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", source / "pypi", *WHEELS], check=True)
+    (source / "jupyter-lite.json").write_text(json.dumps(CONFIG, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def build(source: Path, lite: Path, tool: Path) -> None:
+    """Run `jupyter lite build` on what was collected."""
+    shutil.rmtree(lite, ignore_errors=True)
+    command = [tool.resolve(), "build", "--lite-dir", ".", "--output-dir", lite.resolve()]
+    command += ["--no-sourcemaps", "--no-unused-shared-packages"]
+    command += [argument for app in APPS for argument in ("--apps", app)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"JupyterLite was not built.\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+
+
+def link(site: Path) -> None:
+    """Put the button on every chapter's page whose notebook JupyterLite has."""
+    for notebook in sorted((site / "lite" / "files").glob("*.ipynb")):
+        page = site / "notebooks" / f"{notebook.stem}.html"
+        if page.exists():
+            address = os.path.relpath(site / "lite" / "notebooks" / "index.html", page.parent)
+            html = page.read_text(encoding="utf-8")
+            button = BUTTON.format(address=f"{address}?path={notebook.name}")
+            page.write_text(html.replace(PLACE, button), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Put the chapters into the website as notebooks that run in a browser.")
+    parser.add_argument("--build", type=Path, default=ROOT / "_build", help="the folder with html/, which `make book` wrote")
+    parser.add_argument("--tool", type=Path, default=ROOT / ".venv-lite" / "bin" / "jupyter-lite")
+    args = parser.parse_args()
+    site = args.build / "html"
+    collect(args.build / "lite")
+    build(args.build / "lite", site / "lite", args.tool)
+    link(site)
+    size = sum(file.stat().st_size for file in (site / "lite").rglob("*") if file.is_file())
+    print(f"The chapters run in a browser ({size / 1e6:.0f} MB): put _build/html on a web server.")
+
+
+if __name__ == "__main__":
+    main()

@@ -2,8 +2,8 @@
 
     site: folder of the built pages · lite: the folder in it with JupyterLite
 
-Made after the website is built, like its PDF and zip: the button "Run in your browser" appears with it. The app loads Pyodide,
-which is Python for browsers, from its usual place on the web; the helpers, with the census counts, are inside.
+Made after the website is built, like its PDF and zip: the button "Run in your browser" appears with it. The app loads
+Pyodide, which is Python for browsers, from its usual place on the web; the helpers, with the census counts, are inside.
 """
 
 import argparse
@@ -32,8 +32,8 @@ SETUP = f'%pip install --quiet "{NAME}"'  # the wheel that the site brings
 KERNELSPEC = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
 PLACE = "<!-- run-in-browser -->"  # where a chapter's page wants the button: see book/_templates/run.html
 BUTTON = (
-    '<a class="btn btn-sm run-in-browser" href="{address}" title="Open this chapter as a notebook that runs in your browser">'
-    '<i class="fas fa-play" aria-hidden="true"></i> Run in your browser</a>'
+    '<a class="btn btn-sm run-in-browser" href="{address}" title="Open this chapter as a notebook that runs right here">'
+    '<i class="fas fa-play" aria-hidden="true"></i> <span>Run in your browser</span></a>'
 )
 
 
@@ -52,7 +52,8 @@ def collect(source: Path) -> None:
     for path in CHAPTERS:
         (source / "files" / path.name).write_text(for_the_browser(path), encoding="utf-8")
     build_wheel(source / "pypi")
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", source / "pypi", *WHEELS], check=True)
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", source / "pypi", *WHEELS]
+    subprocess.run(download, check=True)
     (source / "jupyter-lite.json").write_text(json.dumps(CONFIG, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
@@ -81,7 +82,7 @@ def link(site: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Put the chapters into the website as notebooks that run in a browser.")
     parser.add_argument("--build", type=Path, default=ROOT / "_build", help="the folder with html/, which `make book` wrote")
-    parser.add_argument("--tool", type=Path, default=ROOT / ".venv-lite" / "bin" / "jupyter-lite")
+    parser.add_argument("--tool", type=Path, default=Path(sys.executable).with_name("jupyter-lite"))
     args = parser.parse_args()
     site = args.build / "html"
     collect(args.build / "lite")

@@ -2,9 +2,9 @@
 
     seconds: from the start of the kernel to the end of the last cell · megabytes: the kernel's peak of memory
 
-The stored bytes depend on the chapter alone, not on the clock: executing again changes nothing. Writes book/status.json and
-its plot, which the page book/status.md shows. With `--into FOLDER` the notebooks and the record stay as they are, and
-executed copies go into the folder: `make full`.
+The stored bytes depend on the chapter alone, not on the clock: executing again changes nothing, but for cells that show
+times and are tagged so (nbval-ignore-output). Writes book/status.json and its plot, which the page book/status.md shows.
+With `--into FOLDER` the notebooks and the record stay as they are, and executed copies go into the folder: `make full`.
 """
 
 import argparse

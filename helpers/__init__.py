@@ -2,38 +2,48 @@
 
 Data flows one way: census → hierarchy → allocation (uses mechanism, mechanisms) → release (uses mechanism, consistency)
 → simulation → downstream, experiments → plots, panels. `checks` refuses bad input for all of them; `layout` holds a tree's
-arrays for `hierarchy`.
+arrays for `hierarchy`. A release that may be published is `private` (uses accountant, integers); `audit` tests its claim.
 """
 
 from . import downstream, experiments
+from .accountant import Accountant
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, root_rule, uniform
+from .audit import audit
 from .consistency import bottom_up, project_simplex, top_down
-from .hierarchy import Hierarchy, load_state, prior
+from .hierarchy import Hierarchy, load_nation, load_state, prior
+from .integers import integer_top_down
 from .mechanism import bias, mse, variance
 from .mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
+from .private import PrivateRelease, private_release
 from .release import noisy_counts, release
 from .simulation import expected_error, simulate, simulate_with
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Accountant",
     "Allocation",
     "DISCRETE_LAPLACE",
     "GAUSSIAN",
     "Hierarchy",
     "LAPLACE",
+    "PrivateRelease",
+    "audit",
     "bias",
     "bottom_up",
     "cube_root",
     "downstream",
     "experiments",
     "expected_error",
+    "integer_top_down",
+    "load_nation",
     "load_state",
     "minimize_budget",
     "minimize_error",
     "mse",
     "noisy_counts",
     "prior",
+    "private_release",
     "project_simplex",
     "release",
     "root_rule",

@@ -6,6 +6,8 @@ A 15-digit block code is state (2) + county (3) + tract (6) + block (4); a block
 
 The counts of three states ship with the package (see data/README.md). A loader for the Bureau's own files only has to
 return the same two columns as `_embedded`: geoid and population.
+
+The nation ships too, without the codes of its blocks: the number of blocks in each block group says which blocks it has.
 """
 
 import gzip
@@ -15,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
+import numpy as np
 import pandas as pd
 
 from . import checks
@@ -27,6 +30,8 @@ STATES = {  # name: (postal code, FIPS code)
 TREES = ("published", "populated", "geography")
 LEVELS = ("state", "county", "tract", "block group", "block")
 _DIGITS = {level: slice(*ends) for level, ends in zip(LEVELS, [(0, 2), (2, 5), (5, 11), (11, 12), (11, 15)], strict=True)}
+NATION_LEVELS = ("country", *LEVELS)
+_BELOW = {"country": 12, "state": 10, "county": 7, "tract": 1, "block group": 0}  # digits of a group's code below a level
 
 
 def blocks(state: str) -> pd.DataFrame:
@@ -71,6 +76,34 @@ def leaves_2010(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
     return _with_keys(table, checks.one_of("tree", tree, TREES), check_levels(levels))
 
 
+def nation(levels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray | None], list[np.ndarray] | None]:
+    """All 2020 blocks of the 50 states and D.C. as a tree: counts, parents and labels of each level.
+
+    Nodes are in the order of their codes, so siblings are adjacent and in their parents' order. Labels are the Bureau's
+    codes as text ("US" for the country). There are none if the blocks are among the levels, for want of their codes.
+
+    >>> counts, parents, labels = nation(["country", "state"])
+    >>> counts[0].tolist(), labels[1][:3].tolist(), parents[1].max()
+    ([331449281], ['01', '02', '04'], np.int64(0))
+    """
+    levels = check_levels(levels, NATION_LEVELS)
+    people, fanout, codes = _nation()  # (blocks,), (groups,), (groups,)
+    groups = np.add.reduceat(people, np.cumsum(fanout) - fanout)
+    counts, parents, labels, node = [], [], [], None
+    for level in levels:
+        above = node  # (groups,) which node of the level above each group is in
+        if level == "block":
+            parents.append(None if above is None else np.repeat(above, fanout))
+            return [*counts, people], parents, None
+        own = codes // 10 ** _BELOW[level]
+        first = np.flatnonzero(np.diff(own, prepend=-1))  # (n,) the first group of each node
+        node = np.repeat(np.arange(len(first)), np.diff(first, append=len(own)))
+        counts.append(np.add.reduceat(groups, first))
+        parents.append(None if above is None else above[first])
+        labels.append((own[first], 12 - _BELOW[level]))
+    return counts, parents, [_as_text(*label) for label in labels]
+
+
 def state_name(state: str) -> str:
     """The package's name of a state given by name, postal code or FIPS code.
 
@@ -85,18 +118,23 @@ def state_name(state: str) -> str:
     raise ValueError(f"state must be one of {known}, got {state!r}")
 
 
-def check_levels(levels: Sequence[str]) -> list[str]:
-    """Return `levels` as a list if it is a chain out of LEVELS, top first.
+def check_levels(levels: Sequence[str], known: Sequence[str] = LEVELS) -> list[str]:
+    """Return `levels` as a list if it is a chain out of the known ones, top first.
 
     >>> check_levels(["block", "state"])
     Traceback (most recent call last):
     ValueError: levels must be a chain out of state, county, tract, block group, block, top first, got ['block', 'state']
     """
     levels = [levels] if isinstance(levels, str) or not isinstance(levels, Iterable) else list(levels)
-    chain = [level for level in LEVELS if level in levels]
+    chain = [level for level in known if level in levels]
     if not levels or levels != chain:
-        raise ValueError(f"levels must be a chain out of {', '.join(LEVELS)}, top first, got {levels}")
+        raise ValueError(f"levels must be a chain out of {', '.join(known)}, top first, got {levels}")
     return levels
+
+
+def _as_text(codes: np.ndarray, digits: int) -> np.ndarray:
+    """Codes as text with their leading zeros; the country, whose code has no digits, is "US"."""
+    return np.array([f"{code:0{digits}}" if digits else "US" for code in codes.tolist()])
 
 
 def _with_keys(table: pd.DataFrame, tree: str, levels: Sequence[str]) -> pd.DataFrame:
@@ -109,6 +147,20 @@ def _with_keys(table: pd.DataFrame, tree: str, levels: Sequence[str]) -> pd.Data
 
 @lru_cache(maxsize=8)
 def _embedded(name: str) -> pd.DataFrame:
+    """A table of counts of the package."""
+    return pd.read_csv(io.BytesIO(gzip.decompress(_content(name))), dtype={"geoid": str, "population": "int64"})
+
+
+def _nation() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(blocks,) people, (groups,) blocks in each block group, (groups,) code of each block group as a whole number."""
+    with np.load(io.BytesIO(_content("us_2020_blocks.npz"))) as data:
+        people = data["population_high"].astype(np.int64)  # two bytes a count, in two arrays: they compress better so
+        people <<= 8
+        people += data["population_low"]
+        return people, data["blocks_per_group"].astype(np.int64), np.cumsum(data["group_step"])
+
+
+def _content(name: str) -> bytes:
     """Read a file of the package, after comparing its checksum with the recorded one."""
     folder = files(__package__) / "data"
     recorded = dict(reversed(line.split()) for line in (folder / "SHA256SUMS").read_text().splitlines())
@@ -116,4 +168,4 @@ def _embedded(name: str) -> pd.DataFrame:
     found = hashlib.sha256(content).hexdigest()
     if found != recorded.get(name):
         raise ValueError(f"{name} must have the checksum {recorded.get(name)}, got {found}: reinstall the package")
-    return pd.read_csv(io.BytesIO(gzip.decompress(content)), dtype={"geoid": str, "population": "int64"})
+    return content

@@ -65,7 +65,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
     """
     array = _as_array(name, values)
     if array.dtype.kind == "f":
-        _refuse_if_any(name, "finite", array, ~np.isfinite(array))
+        refuse_if_any(name, "finite", array, ~np.isfinite(array))
         return array.astype(np.float64, copy=False)
     if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
         return array.astype(np.float64)  # as an int64 it would turn negative
@@ -80,7 +80,7 @@ def counts(name: str, values: Any) -> np.ndarray:
     ValueError: n must be zero or more, got -1 at index 1
     """
     array = numbers(name, values)
-    _refuse_if_any(name, "zero or more", array, array < 0)
+    refuse_if_any(name, "zero or more", array, array < 0)
     return array
 
 
@@ -92,7 +92,7 @@ def positives(name: str, values: Any) -> np.ndarray:
     ValueError: eps must be above zero, got 0.0 at index 1
     """
     array = numbers(name, values).astype(np.float64)
-    _refuse_if_any(name, "above zero", array, array <= 0)
+    refuse_if_any(name, "above zero", array, array <= 0)
     return array
 
 
@@ -170,7 +170,13 @@ def _float(value: Real) -> float:
         return inf if value > 0 else -inf
 
 
-def _refuse_if_any(name: str, right: str, array: np.ndarray, wrong: np.ndarray) -> None:
+def refuse_if_any(name: str, right: str, array: np.ndarray, wrong: np.ndarray) -> None:
+    """Refuse an array if any entry is marked as wrong, with the first such entry and its index.
+
+    >>> refuse_if_any("n", "even", np.array([2, 3]), np.array([False, True]))
+    Traceback (most recent call last):
+    ValueError: n must be even, got 3 at index 1
+    """
     if not wrong.any():
         return
     index = np.unravel_index(wrong.argmax(), array.shape)

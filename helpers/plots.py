@@ -213,10 +213,11 @@ def budget_and_error(allocations: Mapping[str, Allocation]) -> Figure:
     _stack(error, rows, [a.mse_by_level for a in allocations.values()], None)
     budget.set_yticks(rows, names)
     budget.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    error.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    unit, people = (1e6, "millions of people²") if max(a.mse for a in allocations.values()) >= 1e7 else (1, "people²")
+    error.xaxis.set_major_formatter(lambda value, _: f"{value / unit:,.0f}")
     error.xaxis.set_major_locator(plt.MaxNLocator(4))
     budget.set(xlabel="share of the privacy budget", xlim=(0, 1))
-    error.set(xlabel="total expected squared error (people²)")
+    error.set(xlabel=f"total expected squared error ({people})")
     for axes in (budget, error):
         axes.grid(axis="y", visible=False)
     figure.legend(loc="outside upper left", ncols=6)

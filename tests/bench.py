@@ -4,8 +4,7 @@
     ratio: of the least times over all pairs, because whatever else a machine does only adds to them · median: of the medians
     cold: without the distinct counts that a hierarchy keeps after its first allocation
 
-Prints a table, writes book/bench.json and book/images/bench.svg, and ends with exit code 1 if a bar is missed. The nation
-is read from the file that US_BLOCKS names, else from ../shared/data, else a tree of its shape is generated.
+Prints a table, writes book/bench.json and book/images/bench.svg, and ends with exit code 1 if a bar is missed.
 """
 
 import json
@@ -27,15 +26,13 @@ import scipy
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from tqdm import tqdm
 
-from helpers import Hierarchy, load_state, minimize_error, release, simulate, top_down
+from helpers import Hierarchy, load_nation, load_state, minimize_error, release, simulate, top_down
+from helpers.census import LEVELS
 
 ROOT = Path(__file__).resolve().parent.parent
 JSON, PLOT = ROOT / "book" / "bench.json", ROOT / "book" / "images" / "bench.svg"
-NATION_FILE = Path(os.environ.get("US_BLOCKS") or ROOT.parent / "shared" / "data" / "us_2020_blocks.npz")
-AT_HAND = bool(os.environ.get("US_BLOCKS")) or NATION_FILE.exists()  # a file that was asked for must be there
-NATION_LEVELS = ("country", "state", "county", "tract", "block group", "block")
-NATION_SIZES = (1, 51, 3_143, 84_414, 239_771, 8_131_456)
 TRIALS = 300
+NATION_TRIALS = 4  # the least that every part of `simulate` takes part in
 
 
 @dataclass(frozen=True)
@@ -166,6 +163,11 @@ def releasing(hierarchy: Hierarchy) -> Callable:
     return partial(release, hierarchy, eps, seed=rng)
 
 
+def simulating(hierarchy: Hierarchy) -> Callable:
+    """A few simulated releases at the optimal split."""
+    return partial(simulate, hierarchy, minimize_error(hierarchy, total=1), trials=NATION_TRIALS, seed=1)
+
+
 def versus_laplace(name: str, run: Callable, nodes: int, pairs: int, bar: float | None = None, draws: int = 1) -> Row:
     """`run` against `draws` times `Generator.laplace` for as many nodes."""
     rng = np.random.default_rng(1)
@@ -190,35 +192,8 @@ def print_peak() -> None:
     """Do the work that `memory` measures, then print this process's peak in bytes."""
     import resource
 
-    releasing(nation())()
+    releasing(load_nation())()
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
-
-
-def nation() -> Hierarchy:
-    """The tree of the nation's blocks, or one of its shape."""
-    blocks, parents = _read() if AT_HAND else _generated()
-    counts = [blocks]
-    for parent in reversed(parents):
-        counts.insert(0, np.bincount(parent, weights=counts[0]).astype(np.int64))
-    return Hierarchy.from_counts(counts, [None, *parents], NATION_LEVELS)
-
-
-def _read() -> tuple[np.ndarray, list[np.ndarray]]:
-    """Block counts and, for each level below the country, the nodes' parents."""
-    with np.load(NATION_FILE) as data:
-        blocks, fanout, codes = data["population"].astype(np.int64), data["blocks_per_group"], data["group_geoid"]
-    parents = [np.repeat(np.arange(len(codes)), fanout)]
-    for digits in (1, 6, 3):  # what a block group, a tract and a county add to the code of the node above
-        codes, parent = np.unique(codes // 10**digits, return_inverse=True)
-        parents.insert(0, parent)
-    return blocks, [np.zeros(len(codes), dtype=np.int64), *parents]
-
-
-def _generated() -> tuple[np.ndarray, list[np.ndarray]]:
-    """The same, invented: as many nodes a level as the nation has, at least one child each, 41 people a block on average."""
-    rng = np.random.default_rng(2020)
-    extra = [(np.arange(above), rng.integers(above, size=n - above)) for above, n in pairwise(NATION_SIZES)]
-    return rng.geometric(1 / 42, NATION_SIZES[-1]) - 1, [np.sort(np.concatenate(pair)) for pair in extra]
 
 
 def measure(published: Hierarchy, geography: Hierarchy, country: Hierarchy) -> Iterator[Row]:
@@ -243,10 +218,11 @@ def measure(published: Hierarchy, geography: Hierarchy, country: Hierarchy) -> I
     yield versus_sorts(published)
     yield versus_laplace("release, published Wyoming", releasing(published), nodes, pairs=500, bar=1.5)
     yield versus_laplace("release, all blocks of Wyoming", releasing(geography), geography.sizes.sum(), pairs=200)
-    simulating = partial(simulate, published, best, trials=TRIALS, seed=1)
-    yield versus_laplace("simulate, a trial", simulating, nodes, pairs=15, bar=2, draws=TRIALS)
+    trials = partial(simulate, published, best, trials=TRIALS, seed=1)
+    yield versus_laplace("simulate, a trial", trials, nodes, pairs=15, bar=2, draws=TRIALS)
     yield growth("release", releasing, geography, country, pairs=9)
     yield growth("minimize_error", cold, geography, country, pairs=25)
+    yield growth("simulate", simulating, geography, country, pairs=5)
 
 
 def draw(rows: list[Row]) -> None:
@@ -279,12 +255,11 @@ def main() -> int:
     """Measure every row, print the table, write the files; 1 if any bar is missed, else 0."""
     begun = time.perf_counter()
     peak = memory()  # first: on Linux the peak of a child starts at its parent's
-    trees = {"published": load_state("WY"), "geography": load_state("WY", "geography", NATION_LEVELS[1:])}
-    trees["country"] = nation()
-    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=13), peak]
+    trees = {"published": load_state("WY"), "geography": load_state("WY", "geography", LEVELS)}
+    trees["country"] = load_nation()
+    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=14), peak]
     found = {
         "rows": [asdict(r) | {"verdict": r.verdict} for r in rows],
-        "nation": "us_2020_blocks.npz" if AT_HAND else "generated",
         "sizes": {name: dict(zip(h.levels, h.sizes.tolist(), strict=True)) for name, h in trees.items()},
         "versions": {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__},
         "cores": os.cpu_count(),
@@ -294,7 +269,7 @@ def main() -> int:
     for r in rows:
         median, bar = "" if r.median is None else r.show(r.median), "" if r.bar is None else f"{r.sense} {r.show(r.bar)}"
         print(f"{r.name:82}{r.show(r.ratio):>9}{median:>10}{bar:>10}  {r.verdict}")
-    print("nation: {nation} · {cores} cores · {seconds} s · {versions}".format(**found))
+    print("{cores} cores · {seconds} s · {versions}".format(**found))
     JSON.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     draw(rows)
     return int(any(r.verdict in ("MISSED", "INVALID") for r in rows))

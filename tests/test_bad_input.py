@@ -17,6 +17,7 @@ from helpers import (
     downstream,
     expected_error,
     experiments,
+    load_nation,
     load_state,
     minimize_budget,
     minimize_error,
@@ -216,6 +217,10 @@ CALLS |= {
     "state levels upside down": (lambda: load_state("WY", levels=["block", "tract"]), "levels", "['block', 'tract']"),
     "state levels repeated": (lambda: load_state("WY", levels=["state", "state"]), "levels", "['state', 'state']"),
     "state levels empty": (lambda: load_state("WY", levels=[]), "levels", "[]"),
+    "unknown nation level": (lambda: load_nation(["state", "city"]), "levels", "country, state", "'city'"),
+    "nation levels upside down": (lambda: load_nation(["state", "country"]), "levels", "['state', 'country']"),
+    "nation levels None": (lambda: load_nation(None), "levels", "None"),
+    "state with a country": (lambda: load_state("WY", levels=["country", "state"]), "levels", "['country', 'state']"),
     "state levels None": (lambda: load_state("WY", levels=None), "levels", "None"),
     "prior: levels upside down": (lambda: prior("WY", levels=["block", "tract"]), "levels", "['block', 'tract']"),
     # projections

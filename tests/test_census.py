@@ -6,9 +6,10 @@ from importlib.resources import files
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from helpers import census, expected_error, load_state, minimize_error, prior
+from helpers import Hierarchy, census, expected_error, load_nation, load_state, minimize_error, prior
 
 load = cache(load_state)
 DATA = files("helpers") / "data"
@@ -124,8 +125,10 @@ def test_tables_are_copies():
 
 
 def test_embedded_files_are_small():
-    """All embedded data together stay below one megabyte."""
-    assert sum(len(file.read_bytes()) for file in DATA.iterdir()) < 1_000_000
+    """The nation stays below eight megabytes, and all other embedded data together below one."""
+    sizes = {file.name: len(file.read_bytes()) for file in DATA.iterdir()}
+    assert sizes.pop("us_2020_blocks.npz") < 8_000_000
+    assert sum(sizes.values()) < 1_000_000
 
 
 @pytest.fixture
@@ -159,6 +162,87 @@ def test_a_file_without_a_recorded_checksum_is_refused(copied_data):
     (copied_data / "SHA256SUMS").write_text("")
     with pytest.raises(ValueError, match="wyoming_2010_blockgroups"):
         prior("WY")
+
+
+def test_a_damaged_nation_is_refused(copied_data):
+    """The large file is held to its checksum too."""
+    with open(copied_data / "us_2020_blocks.npz", "ab") as file:
+        file.write(b" ")
+    with pytest.raises(ValueError, match=r"us_2020_blocks\.npz .* [0-9a-f]{64}, got [0-9a-f]{64}"):
+        load_nation(["country"])
+
+
+# The nation
+
+
+@pytest.fixture(scope="module", name="nation")
+def whole_nation():
+    """All six levels, loaded once."""
+    return load_nation()
+
+
+def test_nation_has_the_published_sizes(nation):
+    """The published numbers of people, states, counties and tracts; groups and blocks fall short by known numbers."""
+    assert nation.levels == ("country", "state", "county", "tract", "block group", "block")
+    official = np.array([1, 51, 3_143, 84_414, 239_780, 8_132_968])  # the Bureau's tallies for the 50 states and D.C.
+    assert (official - nation.sizes).tolist() == [0, 0, 0, 0, 9, 1_512]  # blocks without people, as data/README.md says
+    assert [int(n.sum()) for n in nation.counts] == [331_449_281] * 6
+    assert all(n.dtype == np.int64 for n in nation.counts)
+
+
+def test_nation_is_a_tree(nation):
+    """Siblings are adjacent and in their parents' order, every node has a child, every parent is the sum of its children."""
+    for above, below, parent in zip(nation.counts, nation.counts[1:], nation.parents[1:], strict=False):
+        assert parent[0] == 0 and parent[-1] == len(above) - 1 and set(np.unique(np.diff(parent))) <= {0, 1}
+        assert (np.bincount(parent, weights=below) == above).all()  # floats hold these sums exactly
+
+
+def test_only_one_state_of_the_nation_lacks_empty_blocks(nation):
+    """D.C. alone has no empty block; in every other state they are at least a seventh of all."""
+    codes, of = load_nation(["state", "block group"]), nation.parents[5]
+    empty = np.bincount(codes.parents[1][of], weights=nation.counts[5] == 0) / np.bincount(codes.parents[1][of])
+    assert codes.labels[0][empty == 0].tolist() == ["11"] and np.sort(empty)[1] > 1 / 7
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_states_of_the_nation_are_those_that_ship_alone(state, nation):
+    """Inside the nation, each of the three states has the same blocks under the same nodes, with none missing."""
+    alone = load_state(state, "geography", census.LEVELS)
+    first = load_nation(["state"]).labels[0].tolist().index(census.STATES[state][1])
+    last = first + 1
+    for level, (counts, parents) in enumerate(zip(alone.counts, alone.parents, strict=True), start=1):
+        above, (first, last) = first, (first, last) if level == 1 else np.searchsorted(nation.parents[level], [first, last])
+        assert nation.counts[level][first:last].tolist() == counts.tolist()
+        if level > 1:
+            assert (nation.parents[level][first:last] - above).tolist() == parents.tolist()
+
+
+@pytest.mark.parametrize(
+    "chain", [["state"], ["country", "tract"], ["county", "block group"], ["state", "county", "tract"]], ids=" > ".join
+)
+def test_chains_of_the_nation_equal_a_table_of_its_groups(chain, nation):
+    """Any chain gives the tree that a table of the block groups' codes, cut as text, gives."""
+    table = pd.DataFrame({"geoid": load_nation(["block group"]).labels[0], "population": nation.counts[4]})
+    assert set(table.geoid.str.len()) == {12}
+    ends = {"country": 0, "state": 2, "county": 5, "tract": 11, "block group": 12}
+    for level in chain:
+        table[level] = table.geoid.str[: ends[level]] if ends[level] else "US"
+    found, expected = load_nation(chain), Hierarchy.from_frame(table, chain)
+    for level in range(len(chain)):
+        assert found.counts[level].tolist() == expected.counts[level].tolist()
+        assert found.labels[level].tolist() == expected.labels[level].tolist()
+        assert level == 0 or found.parents[level].tolist() == expected.parents[level].tolist()
+
+
+@pytest.mark.parametrize("chain", [["block"], ["state", "block"]], ids=" > ".join)
+def test_chains_down_to_the_block_skip_levels(chain, nation):
+    """Blocks hang below whatever level comes before them, and a tree with blocks has no labels."""
+    found = load_nation(chain)
+    assert found.labels is None and found.levels == tuple(chain)
+    assert (found.counts[-1] == nation.counts[-1]).all()
+    if len(chain) > 1:
+        state = nation.parents[2][nation.parents[3][nation.parents[4][nation.parents[5]]]]
+        assert (found.parents[1] == state).all()
 
 
 # The prior

@@ -13,12 +13,13 @@ import helpers
 ROOT = Path(__file__).resolve().parent.parent
 # Data flows one way: a file may import from those before it.
 ORDER = [
-    "checks", "census", "layout", "hierarchy", "mechanism", "noise", "mechanisms", "allocation", "consistency", "release",
-    "simulation", "downstream", "experiments", "claims", "plots", "panels",
+    "checks", "census", "layout", "hierarchy", "mechanism", "noise", "mechanisms", "guarantees", "allocation", "consistency",
+    "release", "simulation", "accountant", "integers", "exact_noise", "private", "audit", "downstream", "experiments",
+    "claims", "plots", "panels",
 ]  # fmt: skip
 CONTRACT = [
     "Hierarchy", "bias", "variance", "mse", "uniform", "cube_root", "minimize_error", "minimize_budget", "project_simplex",
-    "top_down", "release", "simulate", "load_state", "prior", "Allocation", "expected_error", "downstream",
+    "top_down", "release", "simulate", "load_state", "load_nation", "prior", "Allocation", "expected_error", "downstream",
 ]  # fmt: skip
 
 
@@ -113,8 +114,8 @@ def test_loading_reads_the_package_data_only():
 
 
 def test_importing_is_light():
-    """Matplotlib, SciPy, SymPy and tqdm are not imported with helpers; plots and panels are loaded when first asked for."""
-    heavy = ("matplotlib", "scipy", "sympy", "tqdm", "helpers.plots", "helpers.panels")
+    """Matplotlib, SciPy, OpenDP, SymPy and tqdm are not imported with helpers; plots and panels only when asked for."""
+    heavy = ("matplotlib", "scipy", "opendp", "sympy", "tqdm", "helpers.plots", "helpers.panels")
     loaded = f"print(*[m for m in {heavy} if m in sys.modules])"
     assert run(f"import sys, helpers; {loaded}") == []
     assert run(f"import sys, helpers; helpers.plots; {loaded}") == ["matplotlib", "helpers.plots"]

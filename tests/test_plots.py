@@ -43,3 +43,10 @@ def test_errors_are_released_minus_true():
     released = [n + i for i, n in enumerate(TREE.floats)]
     (dots,) = [line for line in plots.stages(TREE, {"step": released}).axes[0].lines if line.get_label() == "step"]
     assert dots.get_xdata().tolist() == [0, 1, 1, 2, 2, 2]
+
+
+def test_large_errors_are_shown_in_millions():
+    "From ten million people² on, the axis of the error counts in millions and says so."
+    for total, unit, people in ((1, 1, "(people²)"), (1e-4, 1e6, "(millions of people²)")):
+        axis = plots.budget_and_error({"even": uniform(TREE, total)}).axes[1].xaxis
+        assert people in axis.get_label_text() and axis.get_major_formatter()(3 * unit) == "3"

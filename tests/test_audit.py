@@ -1,0 +1,124 @@
+"""Audits: honest mechanisms stay below their claim as often as promised, and broken ones are caught."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from helpers import audit
+from helpers.audit import _bound
+from helpers.exact_noise import Noise
+
+
+def laplace(scale, seed):
+    """A mechanism with continuous noise of the scale given."""
+    rng = np.random.default_rng(seed)
+    return lambda n, trials: n + rng.laplace(scale=scale, size=trials)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+def test_the_bound_is_wrong_as_rarely_as_promised(confidence):
+    """Of 600 audits of an honest mechanism, the share above the claim is at most 1 − confidence (4.5 standard errors)."""
+    alpha = 1 - confidence
+    found = [audit(laplace(1, seed), 0, 1, trials=400, confidence=confidence).eps for seed in range(600)]
+    wrong = np.mean([eps > 1 for eps in found])
+    assert wrong <= alpha + 4.5 * np.sqrt(alpha * (1 - alpha) / 600)
+    assert np.mean(found) > 0.3  # the bound is not idle either
+
+
+def test_a_mechanism_that_ignores_its_input_has_no_bound():
+    """Where both inputs give the same outputs, ε = 0 is the truth, and the audit says little more, whatever it picks."""
+    found = [audit(laplace(1, seed), 5, 5, trials=400, confidence=0.9).eps for seed in range(200)]
+    assert np.mean([eps > 0 for eps in found]) <= 0.1 + 4.5 * np.sqrt(
+        0.09 / 200
+    )  # 4.5 standard errors of the share promised
+
+
+def test_many_trials_come_close_to_the_truth():
+    """With 200,000 trials the bound on Laplace noise is within a tenth of its ε, and not above (seed 3)."""
+    assert 0.9 < audit(laplace(1, 3), 0, 1, trials=200_000).eps <= 1
+
+
+def test_exact_noise_withstands_an_audit():
+    """OpenDP's noise at ε = 0.7 is not caught; at such a confidence a false alarm comes once in a million runs."""
+    noise = Noise.of(1, 0.7)
+    found = audit(lambda n, trials: noise.add(np.full(trials, n)), 3, 4, trials=20_000, confidence=1 - 1e-6)
+    assert 0.3 < found.eps <= 0.7
+
+
+def test_half_the_noise_is_caught():
+    """Noise for ε = 1 that claims 0.5 is told from its claim."""
+    assert audit(laplace(1, 4), 0, 1, trials=20_000).eps > 0.5
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0)])
+def test_it_does_not_matter_which_input_comes_first(first, second):
+    """An event is found in favour of either input."""
+
+    def one_sided(n, trials):  # says 1 with chance 0.001 or 0.5: only "the output is 1" tells much
+        return np.random.default_rng(5).random(trials) < (0.5 if n else 0.001)
+
+    found = audit(lambda n, trials: one_sided(n, trials).astype(int), first, second, trials=4000)
+    assert found.eps > 3 and found.event == "score ≥ 1" and sum(found.hits) == pytest.approx(1000, abs=150)
+
+
+def test_the_event_is_counted_on_outputs_that_did_not_choose_it():
+    """What tells the inputs apart in the first half only, where the event is chosen, gives no bound at all."""
+
+    def early(n, trials):
+        return np.where(np.arange(trials) < trials // 2, n, 0)
+
+    assert audit(early, 0, 1, trials=1000).eps == 0
+    assert audit(early, 0, 1, trials=1000).hits == (0, 0)
+
+
+def test_an_event_can_be_given():
+    """A score of True and False is an event of its own: the bound is that of its counts."""
+    found = audit(laplace(1, 7), 0, 2, trials=2000, score=lambda y: y > 1)
+    assert found.event == "score ≥ 1" and found.eps == pytest.approx(_bound(found.hits[1], found.hits[0], 1000, 0.05))
+
+
+def test_scores_may_be_low_to_tell():
+    """The tail below counts as well as the one above."""
+
+    def below(n, trials):
+        return np.where(np.random.default_rng(6).random(trials) < (0.3 if n else 0.001), -1, 0)
+
+    assert audit(below, 0, 1, trials=4000).event == "score ≤ -1"
+
+
+def test_limits_are_those_of_clopper_and_pearson():
+    """The two limits are SciPy's exact binomial ones, also at the ends."""
+    for p, q in [(37, 5), (100, 0), (50, 49), (0, 3), (100, 100)]:
+        low = binomtest(p, 100, alternative="greater").proportion_ci(0.975).low
+        high = binomtest(q, 100, alternative="less").proportion_ci(0.975).high
+        assert _bound(p, q, 100, alpha=0.05) == pytest.approx(max(0, np.log(low / high)) if low else 0, abs=1e-9)
+
+
+def test_tables_of_outputs_need_a_score():
+    """A row is one output; a score makes one number of it, and without one a table is refused."""
+
+    def pair(n, trials):
+        return np.random.default_rng(n).laplace([n, -n], size=(trials, 2))
+
+    assert audit(pair, 0, 3, trials=1000, score=lambda y: y[:, 0] - y[:, 1]).eps > 1
+    with pytest.raises(ValueError, match=r"score must be one number for each of the 1000 outputs, got shape \(1000, 2\)"):
+        audit(pair, 0, 3, trials=1000)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"trials": 5}, "trials"),
+        ({"trials": 2.5}, "trials"),
+        ({"confidence": 1}, "confidence"),
+        ({"confidence": 0}, "confidence"),
+    ],
+)
+def test_bad_settings_are_refused(change, words):
+    """Too few trials and a confidence outside (0, 1) are refused before the mechanism is run."""
+
+    def never(n, trials):
+        raise AssertionError("the mechanism was run")
+
+    with pytest.raises((ValueError, TypeError), match=words):
+        audit(never, 0, 1, **{"trials": 100, **change})

@@ -17,14 +17,15 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NAME = "where-to-spend-epsilon[notebooks]"
+NAME = "where-to-spend-epsilon"
+EXTRAS = "[notebooks,release]"  # what the chapters import, and OpenDP, which no browser has
 TAGS = ["setup", "remove-cell"]  # no reader of the website needs to see it
 CELL = """try:
     import helpers  # installed: nothing to do
 except ModuleNotFoundError:
     {bring}"""
-FETCH = """get_ipython().run_line_magic("pip", 'install --quiet "{name} @ git+{url}"')"""
-TELL = """raise ModuleNotFoundError('in the folder of the book, run: pip install ".[notebooks]"') from None"""
+FETCH = """get_ipython().run_line_magic("pip", 'install --quiet "{name}{extras} @ git+{url}"')"""
+TELL = """raise ModuleNotFoundError('in the folder of the book, run: pip install ".{extras}"') from None"""
 
 
 def repository(config: Path = ROOT / "_config.yml") -> str:
@@ -35,7 +36,8 @@ def repository(config: Path = ROOT / "_config.yml") -> str:
 
 def setup_source(url: str) -> str:
     """The setup cell: plain Python, so that it also runs outside of notebooks, in four lines."""
-    return CELL.format(bring=FETCH.format(name=NAME, url=url) if url else TELL)
+    bring = FETCH if url else TELL
+    return CELL.format(bring=bring.format(name=NAME, extras=EXTRAS, url=url))
 
 
 def is_setup(cell: nbformat.NotebookNode) -> bool:

@@ -28,7 +28,7 @@ CONFIG = {
 }
 APPS = ("notebooks", "lab")  # one chapter without distraction, and all of them
 WHEELS = ("comm==0.2.3",)  # what the kernel needs and Pyodide does not have: from the site, so that no reader needs PyPI
-SETUP = f'%pip install --quiet "{NAME}"'  # the wheel that the site brings
+SETUP = f'%pip install --quiet "{NAME}[notebooks]"'  # the wheel that the site brings
 KERNELSPEC = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
 PLACE = "<!-- run-in-browser -->"  # where a chapter's page wants the button: see book/_templates/run.html
 BUTTON = (

@@ -55,8 +55,8 @@ def test_setup_fetches_the_helpers_where_they_are_missing(monkeypatch):
     asked = []
     shell = SimpleNamespace(run_line_magic=lambda *line: asked.append(line))
     run(anywhere.setup_source(ADDRESS), get_ipython=lambda: shell)
-    assert asked == [("pip", f'install --quiet "where-to-spend-epsilon[notebooks] @ git+{ADDRESS}"')]
-    with pytest.raises(ModuleNotFoundError, match=r'pip install "\.\[notebooks\]"'):
+    assert asked == [("pip", f'install --quiet "where-to-spend-epsilon[notebooks,release] @ git+{ADDRESS}"')]
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "\.\[notebooks,release\]"'):
         run(anywhere.setup_source(""))
 
 
@@ -119,8 +119,9 @@ def imported(tree):
 
 @pytest.mark.parametrize("path", [*CHAPTERS, *sorted((ROOT / "helpers").rglob("*.py"))], ids=lambda path: path.stem)
 def test_imports_are_declared(path):
-    """A chapter imports the helpers, what they depend on, the extra [notebooks] and Jupyter; a helper no extra but that."""
-    needs = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["notebooks"]]
+    """A chapter imports the helpers, what they depend on, the extra [notebooks] and Jupyter; a helper may know any extra."""
+    extras = PROJECT["optional-dependencies"]
+    needs = PROJECT["dependencies"] + (extras["notebooks"] if path.suffix == ".ipynb" else sum(extras.values(), []))
     declared = {re.match(r"[\w-]+", need)[0] for need in needs} | {"helpers", *sys.stdlib_module_names}
     if path.suffix == ".ipynb":
         declared.add("IPython")
@@ -135,7 +136,7 @@ def test_binder_installs_the_same():
     script = ROOT / "binder" / "postBuild"
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", script], check=True)
-    assert 'pip install --no-cache-dir ".[notebooks]"' in script.read_text(encoding="utf-8")
+    assert f'pip install --no-cache-dir ".{anywhere.EXTRAS}"' in script.read_text(encoding="utf-8")
     name, _, version = Path(ROOT, "binder", "runtime.txt").read_text().strip().partition("-")
     least = PROJECT["requires-python"].removeprefix(">=")
     assert name == "python" and tuple(map(int, version.split("."))) >= tuple(map(int, least.split(".")))

@@ -7,7 +7,6 @@ Not a part of `make test`, which stays quick: a chapter takes a minute here, mos
 
 import functools
 import http.server
-import json
 import os
 import threading
 import time
@@ -32,7 +31,7 @@ RUN = """async () => {
   await panel.context.ready;
   await panel.sessionContext.ready;
   await jupyterapp.commands.execute('notebook:run-all-cells');
-  return panel.content.model.toJSON();
+  return JSON.stringify(panel.content.model.toJSON());
 }"""
 
 
@@ -111,7 +110,7 @@ def test_chapter_runs_in_the_browser(browser, address, path):
     begun = time.perf_counter()
     tab.click("a.run-in-browser")
     tab.wait_for_function(OPENED)
-    ran = nbformat.reads(json.dumps(tab.evaluate(RUN)), as_version=4)
+    ran = nbformat.reads(tab.evaluate(RUN), as_version=4)
     seconds = time.perf_counter() - begun
     tab.close()
     failed = [output for cell in ran.cells for output in cell.get("outputs", []) if output.output_type == "error"]

@@ -35,7 +35,7 @@ test: $(READY)  ## run everything: lint, unit and property tests, notebooks, the
 	$(BIN)/python -m pytest -n 2
 
 test-bare: $(READY)  ## run each chapter alone in an empty folder, with only the helpers' wheel installed; some minutes
-	$(BIN)/python -m pytest -n 2 tests/bare.py
+	$(BIN)/python -m pytest -n 0 tests/bare.py
 
 # To try others than chapters 2, 4 and 8: make test-lite CHAPTERS="05 06"
 test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in Chromium, to the end; needs npm, some minutes

@@ -7,7 +7,6 @@ chapters take some minutes.
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from anywhere import CHAPTERS, build_wheel
@@ -36,9 +35,8 @@ def python(tmp_path_factory):
 def test_chapter_runs_alone(python, path, tmp_path):
     """A chapter needs the wheel, with its data and what it depends on, and no other file."""
     shutil.copy(path, tmp_path)
-    environment = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(tmp_path), "TQDM_DISABLE": "1"}
-    done = subprocess.run(
-        [python, "-I", "-c", RUN, path.name], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+    environment = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(python.parent.parent), "TQDM_DISABLE": "1"}
+    command = [python, "-I", "-c", RUN, path.name]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert {p.name for p in Path(tmp_path).iterdir() if not p.name.startswith(".")} == {path.name}  # and it leaves no other
+    assert [p.name for p in tmp_path.iterdir() if p.name != ".ipynb_checkpoints"] == [path.name]  # and it leaves no other

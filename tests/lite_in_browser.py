@@ -10,6 +10,7 @@ import http.server
 import os
 import threading
 import time
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ import nbformat
 import pytest
 from anywhere import CHAPTERS, is_setup
 from pyodide_offline import assemble
-from test_site import CHROMIUM, ROOT
+from test_site import AXE, CHROMIUM, LOOK, ROOT, WIDTHS
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 SITE = ROOT / "_build" / "html"
@@ -122,6 +123,19 @@ def test_chapter_runs_in_the_browser(browser, address, path):
     assert not differ, "\n".join(f"{code}\n<< in the browser\n{b}\n>> in the book\n{a}" for code, b, a in differ)
     assert browser.refused == []
     print(f"{path.stem}: {len(counts)} cells in {seconds:.0f} s")
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS.keys())
+def test_the_button_is_in_nobodys_way(browser, address, width):
+    """With the button, a page is no wider than the window, asks nobody else, and axe-core finds nothing wrong."""
+    tab = browser.new_page()
+    tab.emulate_media(reduced_motion="reduce")
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.goto(f"{address}notebooks/{CHAPTERS[0].stem}.html")
+    assert tab.locator("a.run-in-browser").is_visible() and tab.evaluate(LOOK)["overflow"] <= 0
+    tab.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    assert tab.evaluate(AXE) == [] and browser.refused == []
+    tab.close()
 
 
 def test_the_website_has_these_chapters():

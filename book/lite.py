@@ -8,7 +8,6 @@ Pyodide, which is Python for browsers, from its usual place on the web; the help
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 import nbformat
 from anywhere import CHAPTERS, NAME, ROOT, build_wheel, put_setup
 
-PYODIDE = "314.0.3"  # what `make test-lite` tests with
+PYODIDE = "314.0.3"  # of the series that the kernel is made for, and the one that `make test-lite` can put together offline
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 CONFIG = {
     "jupyter-lite-schema-version": 0,
@@ -30,10 +29,14 @@ APPS = ("notebooks", "lab")  # one chapter without distraction, and all of them
 WHEELS = ("comm==0.2.3",)  # what the kernel needs and Pyodide does not have: from the site, so that no reader needs PyPI
 SETUP = f'%pip install --quiet "{NAME}[notebooks]"'  # the wheel that the site brings
 KERNELSPEC = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
-PLACE = "<!-- run-in-browser -->"  # where a chapter's page wants the button: see book/_templates/run.html
+PLACE = "<!-- run-in-browser -->"  # where pages want a link: see book/_templates/run.html and book/index.md
 BUTTON = (
     '<a class="btn btn-sm run-in-browser" href="{address}" title="Open this chapter as a notebook that runs right here">'
     '<i class="fas fa-play" aria-hidden="true"></i> <span>Run in your browser</span></a>'
+)
+SENTENCE = (
+    '<p>Or install nothing: the button <em>Run in your browser</em>, above each chapter, opens it as a notebook that works right '
+    'there. <a href="{address}">All chapters in JupyterLab</a> open in the same way.</p>'
 )
 
 
@@ -69,14 +72,17 @@ def build(source: Path, lite: Path, tool: Path) -> None:
 
 
 def link(site: Path) -> None:
-    """Put the button on every chapter's page whose notebook JupyterLite has."""
+    """Put the button on every chapter's page whose notebook JupyterLite has, and a sentence on the front page."""
     for notebook in sorted((site / "lite" / "files").glob("*.ipynb")):
-        page = site / "notebooks" / f"{notebook.stem}.html"
-        if page.exists():
-            address = os.path.relpath(site / "lite" / "notebooks" / "index.html", page.parent)
-            html = page.read_text(encoding="utf-8")
-            button = BUTTON.format(address=f"{address}?path={notebook.name}")
-            page.write_text(html.replace(PLACE, button), encoding="utf-8")
+        fill(site / "notebooks" / f"{notebook.stem}.html", BUTTON, f"../lite/notebooks/index.html?path={notebook.name}")
+    fill(site / "book" / "index.html", SENTENCE, "../lite/lab/index.html")
+
+
+def fill(page: Path, text: str, address: str) -> None:
+    """Put a text with a link to the address in its place on a page, if there is such a page."""
+    if page.exists():
+        html = page.read_text(encoding="utf-8")
+        page.write_text(html.replace(PLACE, text.format(address=address)), encoding="utf-8")
 
 
 def main() -> None:

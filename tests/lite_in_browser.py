@@ -61,9 +61,7 @@ def browser(address):
     def answer(route):
         url = route.request.url
         file = pyodide / Path(urlsplit(url).path).name
-        if url.startswith(address):
-            route.continue_()
-        elif url.startswith(PYODIDE) and file.is_file():
+        if url.startswith(PYODIDE) and file.is_file():
             kind = TYPES.get(file.suffix, "application/octet-stream")
             route.fulfill(path=file, content_type=kind, headers={"Access-Control-Allow-Origin": "*"})
         else:
@@ -81,7 +79,7 @@ def browser(address):
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", *quiet])
         window = chromium.new_context()
         window.refused = refused
-        window.route("**/*", answer)
+        window.route(lambda url: url.startswith("http") and not url.startswith(address), answer)
         window.route("**/lite/jupyter-lite.json", open_to_scripts)
         yield window
         chromium.close()

@@ -27,9 +27,11 @@ def test_chapters_go_in_as_they_are(path):
 
 def test_button_appears_where_there_is_a_notebook(tmp_path):
     """A page gets the button if JupyterLite has its notebook, and stays as it is if not; the button opens that notebook."""
-    for folder in ("notebooks", "lite/files", "lite/notebooks"):
+    for folder in ("book", "notebooks", "lite/files", "lite/notebooks", "lite/lab"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "lite" / "notebooks" / "index.html").touch()
+    for app in lite.APPS:
+        (tmp_path / "lite" / app / "index.html").touch()
+    (tmp_path / "book" / "index.html").write_text(PAGE)
     for name in ("01-a", "02-b"):
         (tmp_path / "notebooks" / f"{name}.html").write_text(PAGE)
     for name in ("02-b", "03-c"):
@@ -41,10 +43,13 @@ def test_button_appears_where_there_is_a_notebook(tmp_path):
     assert (tmp_path / "notebooks" / address).resolve().is_file() and query == "path=02-b.ipynb"
     assert button.text.strip() == "Run in your browser"
     assert not (tmp_path / "notebooks" / "03-c.html").exists()
+    [link] = BeautifulSoup((tmp_path / "book" / "index.html").read_text(), "html.parser").select("a")
+    assert (tmp_path / "book" / link["href"]).resolve().is_file()
 
 
 def test_pages_keep_a_place_for_the_button():
-    """The template of the pages has the mark that the button replaces."""
+    """The template of the pages and the front page have the mark that the button and the sentence replace."""
+    assert lite.PLACE in (ROOT / "book" / "index.md").read_text(encoding="utf-8")
     assert lite.PLACE in (ROOT / "book" / "_templates" / "run.html").read_text(encoding="utf-8")
     assert "article_header_end: [run.html," in (ROOT / "_config.yml").read_text(encoding="utf-8")
 

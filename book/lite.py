@@ -35,8 +35,8 @@ BUTTON = (
     '<i class="fas fa-play" aria-hidden="true"></i> <span>Run in your browser</span></a>'
 )
 SENTENCE = (
-    '<p>Or install nothing: the button <em>Run in your browser</em>, above each chapter, opens it as a notebook that works right '
-    'there. <a href="{address}">All chapters in JupyterLab</a> open in the same way.</p>'
+    '<p>Or install nothing: the button <em>Run in your browser</em>, above each chapter, opens it as a notebook that works '
+    'right there. <a href="{address}">All chapters in JupyterLab</a> open in the same way.</p>'
 )
 
 

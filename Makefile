@@ -7,7 +7,7 @@ READY := .venv/ready
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help book pdf zip lite site test test-bare test-lite lab address bench notebooks full figures clean
+.PHONY: help book pdf zip lite site test test-bare test-lite format lab address bench notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -31,7 +31,8 @@ site: book  ## all of it: the website, its zip, the PDF and JupyterLite
 	$(BIN)/python book/lite.py
 
 test: $(READY)  ## run everything: lint, unit and property tests, notebooks, the built site in a browser
-	$(BIN)/ruff check helpers tests book
+	$(BIN)/ruff check helpers tests book notebooks
+	$(BIN)/ruff format --check notebooks
 	$(BIN)/python -m pytest -n 2
 
 test-bare: $(READY)  ## run each chapter alone in an empty folder, with only the helpers' wheel installed; some minutes
@@ -43,6 +44,9 @@ test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in 
 
 _build/html/lite:
 	$(MAKE) lite
+
+format: $(READY)  ## wrap the code of the notebooks to the width of the page; long strings and comments are left to you
+	$(BIN)/ruff format notebooks
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	TQDM_DISABLE= $(BIN)/jupyter lab notebooks

@@ -20,12 +20,15 @@ CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAME = "where-to-spend-epsilon"
 EXTRAS = "[notebooks,release]"  # what the chapters import, and OpenDP, which no browser has
 TAGS = ["setup", "remove-cell"]  # no reader of the website needs to see it
-CELL = """try:
-    import helpers  # installed: nothing to do
-except ModuleNotFoundError:
-    {bring}"""
-FETCH = """get_ipython().run_line_magic("pip", 'install --quiet "{name}{extras} @ git+{url}"')"""
-TELL = """raise ModuleNotFoundError('in the folder of the book, run: pip install ".{extras}"') from None"""
+CELL = """from importlib.util import find_spec
+
+if not find_spec("helpers"):  # where they are installed, nothing happens
+{bring}"""
+FETCH = """\
+    source = "{name}{extras} @ git+{url}"
+    get_ipython().run_line_magic("pip", f'install --quiet "{{source}}"')"""
+TELL = """\
+    raise ModuleNotFoundError("helpers missing: pip install '.{extras}'")"""
 
 
 def repository(config: Path = ROOT / "_config.yml") -> str:
@@ -35,7 +38,7 @@ def repository(config: Path = ROOT / "_config.yml") -> str:
 
 
 def setup_source(url: str) -> str:
-    """The setup cell: plain Python, so that it also runs outside of notebooks, in four lines."""
+    """The setup cell: plain Python, so that it also runs outside of notebooks."""
     bring = FETCH if url else TELL
     return CELL.format(bring=bring.format(name=NAME, extras=EXTRAS, url=url))
 

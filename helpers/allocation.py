@@ -144,8 +144,9 @@ def _newton(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(L,) the solution of program (1), and (L,) its marginal errors.
 
-    The marginal error M_l falls like 1/ε^k (k = 3 for Laplace noise), so Newton's method works on G_l = M_l^(−1/k),
-    almost a straight line in ε: find steps that make G equal at all levels and add up to zero.
+    The marginal error M_l falls like 1/ε^k (k = 3 for Laplace noise), so Newton's
+    method works on G_l = M_l^(−1/k), almost a straight line in ε: find steps that
+    make G equal at all levels and add up to zero.
     """
     k = mechanism.power
     eps = total * _root_shares(hierarchy, w, mechanism)

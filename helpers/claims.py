@@ -23,7 +23,7 @@ _BINDING = re.compile(r"<!--=.*?-->", re.DOTALL)
 class Claim:
     """One statement, figure or sentence of the paper, and where this book checks it.
 
-    `measured` binds its numbers to expressions, as the text of a chapter does: 4.6<!--= expression -->.
+    `measured` binds its numbers to expressions, as the text of a chapter does: `4.6<!--= expression -->`.
     """
 
     id: str

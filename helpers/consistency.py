@@ -69,14 +69,17 @@ def bottom_up(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarr
 
 
 def fit_families(x: np.ndarray, t: np.ndarray, run: Run) -> None:
-    """Program (3) for all families of a run, in place: x ≥ 0 becomes the nearest v ≥ 0 whose families add up to t.
+    """Program (3), in place: x ≥ 0 becomes the nearest v ≥ 0 whose families add up to t.
 
-    Michelot's iteration: take the excess of a family off its active members, in equal parts, clip at zero, and repeat until
-    nobody drops out. Where people are missing, everybody receives; where there are too many, only members above zero give.
-    The excess never turns negative, so whoever dropped out stays out, and nothing has to be sorted.
+    Michelot's iteration: take the excess of a family off its active members, in equal
+    parts, clip at zero, and repeat until nobody drops out. Where people are missing,
+    everybody receives; where there are too many, only members above zero give. The
+    excess never turns negative, so whoever dropped out stays out, and nothing has to
+    be sorted.
     """
     excess = np.add.reduceat(x, run.starts) - t  # (f,)
-    active = np.where(excess > 0, _above_zero(x, run), run.sizes)  # (f,) how many members give or receive
+    # (f,) how many members give or receive
+    active = np.where(excess > 0, _above_zero(x, run), run.sizes)
     while True:
         x -= (excess / np.maximum(active, 1)).repeat(run.sizes)
         np.maximum(x, 0.0, out=x)

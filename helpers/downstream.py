@@ -22,6 +22,8 @@ from .simulation import ESTIMATES, ErrorStream
 Weight = Callable[[np.ndarray], np.ndarray]
 
 #: The paper's three policies: log(1+p) favours small groups, p is proportional, p² favours large groups.
+#:
+#: :meta hide-value:
 WEIGHTS: Mapping[str, Weight] = MappingProxyType({"log": np.log1p, "linear": np.positive, "quadratic": np.square})
 
 

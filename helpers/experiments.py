@@ -2,6 +2,8 @@
 
     truth: the tree that is released · earlier: the public tree that the split is chosen on
     rule: a function from a total to an `Allocation` · table: errors indexed by (rule, total, level)
+
+Totals are privacy budgets ε, and errors are in people², summed over the nodes of a level.
 """
 
 import os

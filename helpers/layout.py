@@ -14,19 +14,19 @@ RUN_NODES = 1 << 16
 class Run(NamedTuple):
     """A stretch of neighbouring families at one level."""
 
-    nodes: slice  # where the run's nodes lie in their level
-    parents: slice | np.ndarray  # where their parents lie in the level above
-    starts: np.ndarray  # (f,) where each family starts within the run
-    sizes: np.ndarray  # (f,) how many nodes each family has
+    nodes: slice  #: where the run's nodes lie in their level
+    parents: slice | np.ndarray  #: where their parents lie in the level above
+    starts: np.ndarray  #: (f,) where each family starts within the run
+    sizes: np.ndarray  #: (f,) how many nodes each family has
 
 
 class Repeated(NamedTuple):
     """All levels of a tree, compressed to distinct counts and laid end to end."""
 
-    counts: np.ndarray  # (u,) distinct counts, level after level
-    times: np.ndarray  # (u,) how many nodes have each
-    starts: np.ndarray  # (L,) where each level starts
-    lengths: np.ndarray  # (L,) how many distinct counts each level has
+    counts: np.ndarray  #: (u,) distinct counts, level after level
+    times: np.ndarray  #: (u,) how many nodes have each
+    starts: np.ndarray  #: (L,) where each level starts
+    lengths: np.ndarray  #: (L,) how many distinct counts each level has
 
 
 def runs(parents: np.ndarray, above: int) -> tuple[Run, ...]:

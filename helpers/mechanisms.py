@@ -60,6 +60,14 @@ class Mechanism(ABC):
         """
         return self.error(*self._checked(n, budget))
 
+    def noise_variance(self, budget: ArrayLike) -> np.ndarray | float:
+        """Var(X) of the noise itself, before any clipping, in people squared: twice the MSE of an empty count.
+
+        >>> [round(float(kind.noise_variance(0.5)), 4) for kind in MECHANISMS]
+        [8.0, 7.8354, 1.0]
+        """
+        return 2 * self.mse(0, budget)  # the noise is symmetric, so clipping at zero takes off half of its square
+
     @abstractmethod
     def error(self, n: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The MSE, of arguments that are known to be right."""

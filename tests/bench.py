@@ -26,7 +26,7 @@ import scipy
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from tqdm import tqdm
 
-from helpers import Hierarchy, load_nation, load_state, minimize_error, release, simulate, top_down
+from helpers import Hierarchy, gls, load_nation, load_state, minimize_error, noisy_counts, release, simulate, top_down
 from helpers.census import LEVELS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -182,6 +182,16 @@ def growth(name: str, run: Callable[[Hierarchy], Callable], wyoming: Hierarchy, 
     return Row(f"{name}, time per node: nation / Wyoming", sense="≤", bar=2, **found)
 
 
+def versus_top_down(name: str, hierarchy: Hierarchy, pairs: int) -> Row:
+    """`gls` against `top_down` on the same noisy tree; valid if `gls` leaves the true counts alone."""
+    eps = minimize_error(hierarchy, total=1)
+    noisy, variances = noisy_counts(hierarchy, eps, seed=1), 2 / eps.eps**2
+    exact = zip(gls(hierarchy, hierarchy.counts, variances), hierarchy.counts, strict=True)
+    unbiased = all(np.allclose(x, n) for x, n in exact)
+    things = {"gls": partial(gls, hierarchy, noisy, variances), "top_down": partial(top_down, hierarchy, noisy)}
+    return Row(f"gls / top_down, {name}", sense="≤", bar=2, valid=unbiased, **in_turn(things, pairs))
+
+
 def memory() -> Row:
     """Peak memory of reading the nation, building its tree, one allocation and one release, in a process of its own."""
     done = subprocess.run([sys.executable, __file__, "--peak"], stdout=subprocess.PIPE, text=True, check=True)
@@ -223,6 +233,8 @@ def measure(published: Hierarchy, geography: Hierarchy, country: Hierarchy) -> I
     yield growth("release", releasing, geography, country, pairs=9)
     yield growth("minimize_error", cold, geography, country, pairs=25)
     yield growth("simulate", simulating, geography, country, pairs=5)
+    yield versus_top_down("published Wyoming", published, pairs=300)
+    yield versus_top_down("nation", country, pairs=9)
 
 
 def draw(rows: list[Row]) -> None:
@@ -257,7 +269,7 @@ def main() -> int:
     peak = memory()  # first: on Linux the peak of a child starts at its parent's
     trees = {"published": load_state("WY"), "geography": load_state("WY", "geography", LEVELS)}
     trees["country"] = load_nation()
-    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=14), peak]
+    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=16), peak]
     found = {
         "rows": [asdict(r) | {"verdict": r.verdict} for r in rows],
         "sizes": {name: dict(zip(h.levels, h.sizes.tolist(), strict=True)) for name, h in trees.items()},

@@ -107,6 +107,16 @@ def test_large_and_empty_counts(mechanism):
     assert_allclose(mechanism.mse(0, 1e-6), mechanism.least / 1e-6 ** (mechanism.power - 1), rtol=1e-9)
 
 
+@pytest.mark.parametrize("budget", [0.02, 0.7, 9.0])
+def test_noise_variance_is_the_second_moment(budget):
+    """The variance of the noise before clipping: 2/ε², 1/(2 sinh²(ε/2)) and 1/(2ρ), and the sum over whole numbers."""
+    expected = [2 / budget**2, 1 / (2 * np.sinh(budget / 2) ** 2), 1 / (2 * budget)]
+    assert_allclose([kind.noise_variance(budget) for kind in MECHANISMS], expected, rtol=1e-13)
+    k = np.arange(1, int(60 / budget) + 60)
+    assert_allclose(DISCRETE_LAPLACE.noise_variance(budget), 2 * np.tanh(budget / 2) * np.sum(k**2 * np.exp(-budget * k)))
+    assert GAUSSIAN.noise_variance([budget, 1.0]).shape == (2,)
+
+
 @EACH
 @given(tree=trees(), total=st.floats(-3, 1.7).map(lambda power: 10.0**power), data=st.data())
 def test_the_solver_equalises_marginal_errors(mechanism, tree, total, data):

@@ -135,3 +135,17 @@ def test_no_text_is_lost_in_a_gate(path):
     for cell in nbformat.read(path, as_version=4).cells:
         for found in gate.finditer(cell.source):
             assert all(line.startswith(":") or not line for line in found[2].splitlines()), found[0]
+
+
+# An exercise, and the first words of its text: how hard it is, and how long it takes.
+EXERCISE = re.compile(r"\{exercise(?:-start)?\}([^\n]*)\n(.*?)\n\n?(?:`{3,}\s*\n)?(?=\*|[^:`\n])([^\n]*)", re.DOTALL)
+MARK = re.compile(r"\*(?:Warm-up|Standard|Hard|Open-ended), \d+ minutes\.\* ")
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_exercises_say_how_hard_they_are(path):
+    "Each exercise has a title, and begins with its difficulty and its minutes."
+    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+    found = EXERCISE.findall(text)
+    assert len(found) == len(re.findall(r"\{exercise(?:-start)?\}", text)) >= 4
+    assert [first for title, _, first in found if not title.strip() or not MARK.match(first)] == []

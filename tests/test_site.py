@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from _ext.tidy import one_head
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -162,6 +163,31 @@ def test_ids_are_unique(site):
     assert twice == {}
 
 
+HEADS = {  # as pandas writes the head of a table, and as the page shows it
+    "<tr><th></th><th>log</th></tr><tr><th>people</th><th></th></tr>": "<tr><th>people</th><th>log</th></tr>",
+    "<tr><th></th><th>log</th></tr>": "<tr><th></th><th>log</th></tr>",
+    "<tr><th>weight</th><th>log</th></tr><tr><th>total</th><th></th></tr>": None,  # its corner is not empty
+    '<tr><th></th><th colspan="2">a</th></tr><tr><th></th><th>b</th><th>c</th></tr>': None,  # no row has a name
+}
+
+
+@pytest.mark.parametrize(("written", "shown"), HEADS.items())
+def test_names_of_rows_take_no_line_of_their_own(written, shown):
+    """The name of a table's rows stands in the corner of its head, where that is empty."""
+    assert one_head(f"<thead>{written}</thead>") == f"<thead>{shown or written}</thead>"
+
+
+def test_short_formulas_are_not_torn_apart(site):
+    """No line breaks between ε and its value, nor between a formula and the comma behind it."""
+    page = parsed(site / "notebooks" / "08-wyoming.html").article
+    words = " ".join(p.text for p in page.select("p") if not p.find("code"))
+    assert "ε\u00a0=\u00a01" in words and not re.search(r"ε = \d", words)
+    text = str(parsed(site / "notebooks" / "04-optimal-allocation.html").article)
+    formulas = r'<span class="math [^>]*>[^<]*</span>'
+    kept = re.compile(rf'<span class="unbroken">[^<]?{formulas}[^<]*</span>')
+    assert kept.search(text) and not re.search(formulas + "[,.;:]", kept.sub("", text))
+
+
 # The browser
 
 
@@ -178,6 +204,7 @@ class Visit:
     grounds: list  # what is behind each figure: a colour and a filter
     weight: int  # bytes of the page and all it loads, apart from MathJax
     barriers: list  # what axe-core finds in the way of readers with a disability
+    cut: list  # formulas, and on a wide screen code and tables too, that do not fit into the text
 
 
 # Sizes come from the browser's own record: it counts what a cache gave, and the size before any compression.
@@ -228,6 +255,14 @@ AXE = """async () => {
   const runOnly = light ? all : colours;  // the modes differ in nothing else
   const {violations} = await axe.run({runOnly, resultTypes: ['violations'], preload: false});
   return violations.flatMap(v => v.nodes.map(n => `${v.impact} ${v.id}: ${n.html.slice(0, 150)} ${n.failureSummary}`));
+}"""
+
+
+# What is cut off at the edge of the text. On a phone, code and tables scroll; half a formula would be another formula.
+CUT = """() => {
+  const boxes = 'mjx-container[display]' + (innerWidth > 1000 ? ', .cell pre, .cell_output > .output' : '');
+  const cut = e => e.scrollWidth > e.clientWidth + 1 && e.checkVisibility();
+  return [...document.querySelectorAll(`.bd-article :is(${boxes})`)].filter(cut).map(e => e.textContent.trim().slice(0, 99));
 }"""
 
 
@@ -284,9 +319,10 @@ def visit(browser, address):
         page.goto(f"{address}{name}.html", wait_until="load")
         found = page.evaluate(LOOK)
         page.evaluate(axe)
-        barriers = page.evaluate(AXE)
+        barriers = page.evaluate(AXE)  # folded solutions are open from here on
+        cut = page.evaluate(CUT)
         page.close()
-        return Visit(outside=outside, errors=errors, barriers=barriers, **found)
+        return Visit(outside=outside, errors=errors, barriers=barriers, cut=cut, **found)
 
     return look
 
@@ -325,6 +361,12 @@ def test_has_no_error(visit, page, mode, width):
 def test_does_not_scroll_sideways(visit, page, mode, width):
     """A page is never wider than the window."""
     assert visit(page, mode, width).overflow <= 0
+
+
+@in_browser
+def test_cuts_nothing_off(visit, page, mode, width):
+    """Formulas fit into the text at every width, and so do code and tables on a wide screen."""
+    assert visit(page, mode, width).cut == []
 
 
 @in_browser

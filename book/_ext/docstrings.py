@@ -17,7 +17,7 @@ def to_rst(lines):
         example = line.startswith(">>>") or (example and line != "")
         indented = line.startswith("    ") and not example
         if indented and not block:
-            out += ["::", ""]  # what follows is shown as it stands
+            out += [".. code-block:: text", ""]  # what follows is shown as it stands
         block = indented or (block and line == "")
         if example:
             out.append(line)

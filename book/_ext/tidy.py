@@ -20,6 +20,21 @@ MENDED = {
     '<th class="head"><p></p></th>': '<td class="head"><p></p></td>',
 }
 
+# A formula is a box to the browser, which would let the comma behind it begin the next line.
+FORMULA = re.compile(r'[(“‘]?<span class="math [^>]*>[^<]*</span>[,.;:!?)”’–-]*')
+# A claim of the ledger, by the mark of its verdict.
+CLAIM = re.compile(r"<li>(?=<p><strong>([✓~✗]) )")
+CLASSES = {"✓": "holds", "~": "qualified", "✗": "fails"}
+# pandas writes the names of a table's rows into a line of their own.
+HEAD = re.compile(r"<thead>.*?</thead>", re.DOTALL)
+ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<th.*?</th>", re.DOTALL)
+
+# "ε = 1" and "chapter 3" stay in one line.
+NO_BREAK = "\u00a0"
+TOGETHER = re.compile(r"(?<=[ετ₃]) ([=<>≤≥≈]) (?=[\d−])|(?<=\b[Cc]hapter) (?=\d)")
+NOT_TEXT = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
+
 # What the theme writes around the text.
 FRAME = {
     # 1.5 MB of script that draws icons, on every page; the theme's own style sheet and font draw the same ones
@@ -31,21 +46,43 @@ FRAME = {
 SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>')
 UNUSED = "_static/scripts/fontawesome.*"
 
-# Wider than this, a figure has several panels, and would be too small to read on a phone: there it scrolls in its box.
+# Shrunk to the width of a phone, letters would be too small to read: there a figure scrolls in its box. One that is wider
+# than this has several panels, and needs more room.
 WIDE = 900  # pixels
 
 
-def box_wide_figures(app, doctree, page):
+def box_figures(app, doctree, page):
     for image in list(doctree.findall(nodes.image)):
         path = Path(app.srcdir) / image["uri"]
-        if path.suffix == ".png" and struct.unpack(">I", path.read_bytes()[16:20])[0] > WIDE:  # the width in a PNG's header
-            box = nodes.container(classes=["wide-figure"])
-            image.replace_self(box)
-            box += image
+        # a PNG has its width in its header; the drawings of the other pages have two panels
+        wide = path.suffix != ".png" or struct.unpack(">I", path.read_bytes()[16:20])[0] > WIDE
+        box = nodes.container(classes=["figure-box", *["wide-figure"] * wide])
+        image.replace_self(box)
+        box += image
+
+
+def keep_together(app, doctree, page):
+    for text in list(doctree.findall(nodes.Text)):
+        kept = TOGETHER.sub(lambda found: found[0].replace(" ", NO_BREAK), text)
+        if kept != text and not isinstance(text.parent, NOT_TEXT):
+            text.parent.replace(text, nodes.Text(kept))
+
+
+def one_head(head):
+    """The head of a table, with the names of its rows in the corner of its last line, where that is empty."""
+    *_, above, last = ["", "", *ROW.findall(head)]
+    columns, names = CELL.findall(above), CELL.findall(last)
+    corner = next((i for i, cell in enumerate(columns) if cell != "<th></th>"), 0)
+    if not corner or names[:corner] == columns[:corner] or set(names[corner:]) - {"<th></th>"}:
+        return head
+    return head.replace(last, "").replace(above, f"<tr>{''.join(names[:corner] + columns[corner:])}</tr>")
 
 
 def mend(app, page, template, context, doctree):
     body = TITLE_ID.sub(r"\1", REPEATED_ID.sub("", context.get("body", "")))
+    body = FORMULA.sub(r'<span class="unbroken">\g<0></span>', body)
+    body = CLAIM.sub(lambda found: f'<li class="claim {CLASSES[found[1]]}">', body)
+    body = HEAD.sub(lambda found: one_head(found[0]), body)
     for wrong, right in MENDED.items():
         body = body.replace(wrong, right)
     if body:
@@ -82,7 +119,8 @@ def lighten_figures(app, error):
 
 def setup(app):
     app.add_js_file("book.js", loading_method="defer")
-    app.connect("doctree-resolved", box_wide_figures)
+    app.connect("doctree-resolved", box_figures)
+    app.connect("doctree-resolved", keep_together)
     app.connect("html-page-context", mend)
     app.connect("build-finished", mend_frames)
     app.connect("build-finished", lighten_figures)

@@ -1,8 +1,10 @@
 /* What scrolls sideways in its own box can be reached and scrolled with the keyboard, and says so to a screen reader;
    what does not scroll is no stop on the way. The theme looks only once, at some boxes, and never inside a closed dropdown:
    an observer also sees boxes that open, that MathJax fills, and that a turned phone makes narrower. */
-const boxes = "pre, .cell_output > .output, .wide-figure, .pst-scrollable-table-container";
+const boxes = "pre, .cell_output > .output, .figure-box, .pst-scrollable-table-container";
+const fade = (box) => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
 const mark = (box) => {
+  fade(box);
   const scrolls = box.scrollWidth > box.clientWidth;
   box.tabIndex = scrolls ? 0 : -1;
   if (scrolls) {
@@ -14,4 +16,7 @@ const mark = (box) => {
   }
 };
 const observer = new ResizeObserver((changes) => changes.forEach((change) => mark(change.target)));
-document.querySelectorAll(`.bd-article :is(${boxes})`).forEach((box) => observer.observe(box));
+document.querySelectorAll(`.bd-article :is(${boxes})`).forEach((box) => {
+  observer.observe(box);
+  box.addEventListener("scroll", () => fade(box), { passive: true });
+});

@@ -28,7 +28,7 @@ def draw() -> plt.Figure:
         worst = name == "equal shares"
         error.barh(row, split.mse / best.mse, 0.66, color=plots.RED if worst else plots.BLUE)
         times = split.mse / best.mse
-        words = f"{times:.1f} ×" if worst else "1" if split is best else f"{times:.4f} ×"
+        words = f"{times:.1f} ×" if worst else "1 ×" if split is best else f"{times:.4f} ×"
         error.text(times + 0.08, row, words, va="center", weight="bold", fontsize=15)
     budget.set_yticks(rows, list(splits))
     budget.tick_params(axis="y", length=0, labelsize=12)

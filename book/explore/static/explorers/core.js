@@ -1,4 +1,4 @@
-// The frame of every explorer: controls, a picture, a sentence that says what it shows, and the table behind it.
+// The frame of every explorer: controls, a picture, a sentence on what it shows, and its table.
 // No framework and no network. Colours come from explorers.css, so that both modes have theirs.
 // Pages that draw curves load axes.js too (`:with: axes`), which adds scales and axes to Explorer.
 "use strict";
@@ -56,7 +56,7 @@ const Explorer = (() => {
 
   const button = (text, onclick) => h("button", { type: "button", class: "explorer-button", onclick }, text);
 
-  // The parts of an explorer, in reading order, and how to renew them.
+  // The parts of an explorer, in reading order.
   function frame(root, controls) {
     const picture = h("div", { class: "explorer-picture" });
     const summary = h("p", { class: "explorer-summary", role: "status", "aria-live": "polite" });
@@ -80,7 +80,7 @@ const Explorer = (() => {
     );
   }
 
-  // Draw now and whenever the box gets another width. Pictures drawn in pixels of the screen keep their letters on a phone.
+  // Draw now and at each new width of the box. Pictures in pixels of the screen keep their letters on a phone.
   function fit(box, draw) {
     let width = 0;
     new ResizeObserver(() => { if (box.clientWidth !== width && (width = box.clientWidth)) draw(width); }).observe(box);

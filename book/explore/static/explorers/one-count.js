@@ -62,9 +62,9 @@ Explorer.register("one-count", (root) => {
   const sentence = (n, eps) => `With ${people(n)} and ε = ${eps}, the released count is ${small(bias(n, eps))} people too large on average, and ` +
     `zero in ${percentOf(atom(n, eps))} of the releases. Of the error of ${number(mse(n, eps))} people², ${percentOf(share(n, eps))} is squared bias.`;
 
-  const figures = (n, eps) => h("dl", { style: "display: grid; grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr)); gap: 0.4rem 1rem" }, [
+  const figures = (n, eps) => h("dl", { style: "display: grid; grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr)); gap: 0.4rem 1rem; margin: 1.2rem 0" }, [
     ["Bias", `${small(bias(n, eps))} people`], ["Variance", `${number(variance(n, eps))} people²`], ["MSE", `${number(mse(n, eps))} people²`],
-    ["Bias² in the MSE", percentOf(share(n, eps))], ["Exactly zero", percentOf(atom(n, eps))],
+    ["Bias² in MSE", percentOf(share(n, eps))], ["Exactly zero", percentOf(atom(n, eps))],
   ].map(([name, value]) => h("div", {}, h("dt", { style: "font-weight: 400; color: var(--soft)" }, name), h("dd", { style: "margin: 0; font-weight: 600" }, value))));
 
   // The density of the noisy count, and the atom on an axis of its own: one is a density, the other a probability.

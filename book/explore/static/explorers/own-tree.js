@@ -177,11 +177,12 @@ Lakeside,Hill House,Sleep clinic,1
   // Picture and table; gives each split with its sum of errors and its text.
   function show(levels, sizes, splits, error, upTo) {
     const all = splits.map((s) => ({ ...s, sum: sum(s.errors), note: error(sum(s.errors)), text: levels.map((name, l) => `${name} ${number(s.eps[l])}`).join(", ") }));
-    const cells = (value) => all.flatMap((s) => [number(value(s.eps)), error(value(s.errors))]);
     key.replaceChildren(legend(levels.map((name, l) => [Bars.colour(l), `${name} (${whole(sizes[l])})`])));
     if (canvas.clientWidth) canvas.replaceChildren(Bars.draw(canvas.clientWidth, "expected squared error", all, upTo));
-    view.tabulate("Budgets and expected squared errors", ["level", "nodes", ...all.flatMap((s) => [`ε ${s.name}`, `error ${s.name}`])],
-      [...levels.map((name, l) => [name, whole(sizes[l]), ...cells((values) => values[l])]), ["all", whole(sum(sizes)), ...cells(sum)]]);
+    view.tabulate("Budgets and expected squared errors", ["level (nodes)", ...all.map((s) => s.name)], [...levels, "all"].flatMap((name, l) => {
+      const of = (values) => values[l] ?? sum(values), label = `${name} (${whole(of(sizes))})`;
+      return [[`${label}: ε`, ...all.map((s) => number(of(s.eps)))], [`${label}: error`, ...all.map((s) => error(of(s.errors)))]];
+    }));
     return all;
   }
 

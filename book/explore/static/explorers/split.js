@@ -77,8 +77,9 @@ Explorer.register("split", (root) => {
     view.say(`The optimal split gives the blocks ${bottom} of the budget, the tracts ${middle} and the state ${top}. Next to its error`
       + `${plain ? "" : ", counted with your weights"}, the cube-root rule has ${cube}, uniform ${even}, and yours ${yours}.`);
     view.tabulate(`${STATES[state.value]}, ${TREES[tree.value]}, ε = ${eps}: budgets, and errors in people²`,
-      ["split", ...NAMES.map((n) => `ε ${n}`), ...NAMES.map((n) => `error ${n}`), "error", "weighted error"],
-      splits.map((s) => [s.name, ...s.eps.map((e) => number(e)), ...[...s.errors, sum(s.errors), s.weighted].map((e) => number(e, 4))]));
+      ["split", ...splits.map((s) => s.name)],
+      [...NAMES.map((n) => `ε ${n}`), ...NAMES.map((n) => `error ${n}`), "error", "weighted error"].map((name, i) =>
+        [name, ...splits.map((s) => (i < 3 ? number(s.eps[i]) : number([...s.errors, sum(s.errors), s.weighted][i - 3], 4)))]));
     return { eps, w, shares };
   }
 

@@ -118,7 +118,7 @@ Explorer.register("watch", (root) => {
     const width = root.clientWidth;
     if (!width) return;
     // The tree stands on a wide screen and lies on its side on a phone, where words still fit into its boxes.
-    const lies = width < 560, high = 104, wide = lies ? (width - 20) / 3 : Math.min(136, (width - 40) / 5);
+    const lies = width < 560, high = 104, wide = lies ? (width - 36) / 3 : Math.min(136, (width - 40) / 5);
     const down = lies ? high + 16 : high + 46, over = (width - wide) / (lies ? 2 : 4);
     const corner = ({ level, rank }) => (lies ? [level * over, rank * down] : [rank * over, level * down]);
     const edges = NODES.slice(1).map((n) => {
@@ -127,10 +127,10 @@ Explorer.register("watch", (root) => {
       return svg("path", { d, style: fits(n.parent) ? stroke("truth") : stroke("uniform") + "; stroke-dasharray: 4 4" });
     });
     const boxes = NODES.map((n, i) => svg("g", { transform: `translate(${corner(n)})` }, box(n, i, wide, high),
-      children(i).length ? svg("text", { x: wide / 2, y: high + (lies ? 14 : 20), "text-anchor": "middle", class: "explorer-halo", style: `fill: var(--${fits(i) ? "truth" : "uniform"})` },
+      children(i).length ? svg("text", { x: wide / 2, y: high + (lies ? 17 : 20), "text-anchor": "middle", class: "explorer-halo", style: `fill: var(--${fits(i) ? "truth" : "uniform"})` },
         `Σ ${one(childSum(i))} ${fits(i) ? "✓" : "✗"}`) : null));
     view.draw(
-      legend([["level-2", "noisy", "dot"], ["level-1", "clipped", "dot"], ["optimal", "final", "dot"], ["rule", "below zero"],
+      legend([["truth", "true", "dot"], ["level-2", "noisy", "dot"], ["level-1", "clipped", "dot"], ["optimal", "final", "dot"], ["rule", "below zero"],
         ["truth", "sums fit", "line"], ["uniform", "they do not", "dashed"]]),
       picture(width, (lies ? 4 : 2) * down + high + 4, "A tree of eight counts: the sentence above says what happens, the table below has the numbers.", edges, boxes),
     );
@@ -179,7 +179,7 @@ Explorer.register("watch", (root) => {
       const dots = errors.map((e, i) => `M${inside(e).toFixed(1)},${(y - 8 + 16 * ((i * 0.618034) % 1)).toFixed(1)}h0`).join("");
       return [
         svg("text", { x: 2, y: y + 4 }, name.slice(6)),
-        svg("path", { d: dots, style: `${stroke("optimal", 5)}; stroke-linecap: round; opacity: ${k > 50 ? 0.4 : 0.9}` }),
+        svg("path", { d: dots, style: `${stroke("optimal", 5)}; stroke-linecap: round; opacity: ${k > 50 ? 0.6 : 1}` }),
         k > 1 ? svg("path", { d: `M${middle},${y - 11}v22`, style: stroke("yours", 3) }) : null,
       ];
     });

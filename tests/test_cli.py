@@ -1,0 +1,435 @@
+"""The command line: what it prints and writes, what it refuses, and that the examples of --help work."""
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import Hierarchy, cli, cube_root, error_report, load_example, minimize_error
+from helpers.cli import main
+from helpers.example import LEVELS
+from helpers.options import ABOUT, EXAMPLES, PROG
+
+ROOT = Path(__file__).resolve().parent.parent
+GOOD = "region,store,population\nN,007,3\nN,7,0\nS,007,1234\n"
+COMMANDS = {  # each command with all it needs
+    "allocate": ["--total", "1"],
+    "simulate": ["--total", "1", "--trials", "4"],
+    "release": ["--total", "1", "--output", "released.csv"],
+}
+
+
+@pytest.fixture(name="here", autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Each test works in a folder of its own, with a good file in it."""
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text(GOOD)
+    return tmp_path
+
+
+def run(capsys, line):
+    """Exit code, standard output and standard error of a command line, run in this process."""
+    try:
+        code = main(shlex.split(line))
+    except SystemExit as stop:  # argparse
+        code = stop.code
+    return code, *capsys.readouterr()
+
+
+def process(line, **options):
+    """The same in a process of its own."""
+    command = [sys.executable, "-m", "helpers", *shlex.split(line)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, **options)
+
+
+def refused(capsys, line):
+    """The sentence that refuses a command line, which writes nothing and exits with 2."""
+    before = sorted(os.listdir())
+    code, out, err = run(capsys, line)
+    assert (code, out) == (2, "") and "Traceback" not in err
+    assert sorted(os.listdir()) == before
+    return err
+
+
+# What each command does
+
+
+def test_allocate_recommends_the_cube_root_split(capsys):
+    """The default split is cube_root's, and says that it is safe for confidential counts."""
+    code, out, err = run(capsys, "allocate data.csv --levels region,store --total 1")
+    assert (code, err) == (0, "")
+    budgets = dict(re.findall(r"^ *(region|store) +\d+ +(\S+)", out, re.MULTILINE))
+    tree = Hierarchy.from_counts([[3, 4], [1, 2, 4]], [None, [0, 0, 1]])  # the counts do not matter
+    np.testing.assert_allclose([float(e) for e in budgets.values()], cube_root(tree, 1).eps, rtol=1e-5)
+    assert "counts not read" in out and "safe for confidential counts" in out
+
+
+@pytest.mark.parametrize("rule", ["cube-root", "uniform"])
+def test_the_safe_rules_do_not_look_at_the_counts(capsys, rule):
+    """With the rules on nodes, the output is the same whatever the counts are, and even without any."""
+    line = f"allocate data.csv --levels region,store --total 1 --rule {rule}"
+    expected = run(capsys, line)
+    assert expected[0] == 0
+    for text in (GOOD.replace("1234", "5"), GOOD.replace("1234", "secret"), "region,store\nN,007\nN,7\nS,007\n"):
+        Path("data.csv").write_text(text)
+        assert run(capsys, line) == expected
+
+
+def test_optimal_looks_at_the_counts_and_says_so(capsys):
+    """The optimal rule gives minimize_error's split, and a warning that the file must be public."""
+    code, out, _ = run(capsys, "allocate data.csv --levels region,store --total 1 --rule optimal")
+    tree = Hierarchy.from_counts([[3, 1234], [3, 0, 1234]], [None, [0, 0, 1]])
+    budgets = [float(e) for e in re.findall(r"^ *(?:region|store) +\d+ +(\S+)", out, re.MULTILINE)]
+    np.testing.assert_allclose(budgets, minimize_error(tree, 1).eps, rtol=1e-5)
+    assert code == 0 and "must be public or earlier data" in out and "safe" not in out
+    assert "counts from the column population" in out
+
+
+def test_json_holds_the_split(capsys):
+    """--json prints one JSON object, the same that --output keeps."""
+    code, out, _ = run(capsys, "allocate data.csv --levels region,store --total 0.3 --json --output split.json")
+    split = json.loads(out)
+    assert code == 0 and split == json.loads(Path("split.json").read_text())
+    assert split["levels"] == ["region", "store"] and split["total"] == 0.3 and split["chosen_on"] == "nodes"
+
+
+def test_tau_asks_for_a_budget(capsys):
+    """--tau gives a total that keeps the error below tau, less of it for a larger tau."""
+    line = "allocate data.csv --levels region,store --json --tau"
+    small, large = (json.loads(run(capsys, f"{line} {tau}")[1])["total"] for tau in (50, 200))
+    assert small == pytest.approx(2 * large, rel=1e-4)  # error falls like 1/ε²
+
+
+def test_simulate_prints_the_error_report(capsys):
+    """The report is error_report's, for the split and the seed that were asked for."""
+    load_example().to_csv("patients.csv", index=False)
+    levels = ",".join(LEVELS)
+    code, out, err = run(capsys, f"simulate patients.csv --levels {levels} --total 1 --trials 5 --seed 7 --json")
+    found = json.loads(out)
+    tree = Hierarchy.from_frame(load_example(), LEVELS, "patients")
+    expected = error_report(tree, found["eps"], trials=5, seed=7)
+    assert (code, err) == (0, "")
+    np.testing.assert_allclose([row["measured"] for row in found["errors"]], expected["measured"])
+    text = run(capsys, f"simulate patients.csv --levels {levels} --total 1 --trials 5 --seed 7")[1]
+    assert all(f"{error:.3g}" in text for error in expected["measured"]) and "counts from the column patients" in text
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_simulate_draws(capsys, ending):
+    """--plot writes a figure of the format that its name says, the same each time."""
+    line = f"simulate data.csv --levels region,store --total 1 --trials 4 --plot errors.{ending} --force"
+    starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+    assert run(capsys, line)[0] == 0
+    first = Path(f"errors.{ending}").read_bytes()
+    assert first.startswith(starts[ending])
+    assert run(capsys, line)[0] == 0
+    assert ending == "pdf" or Path(f"errors.{ending}").read_bytes() == first
+
+
+def test_release_writes_counts_and_record(capsys):
+    """The released table has every node of every level and adds up; the record says what was spent."""
+    pytest.importorskip("opendp")
+    code, out, err = run(capsys, "release data.csv --levels region,store --total 0.5 --output released.csv")
+    assert (code, err) == (0, "") and "0.5 in all" in out
+    table = pd.read_csv("released.csv", dtype={"store": str}, keep_default_na=False)
+    assert table.columns.tolist() == ["level", "region", "store", "count"]
+    assert table.store.tolist() == ["", "", "007", "7", "007"] and (table["count"] >= 0).all()
+    sums = table[table.level == "store"].groupby("region")["count"].sum()
+    assert sums.tolist() == table[table.level == "region"]["count"].tolist()
+    record = json.loads(Path("released.csv.record.json").read_text())
+    assert record["epsilon"] == 0.5 and record["budgets_from"] == "node counts: rule cube-root"
+
+
+def test_release_prints_no_true_count(capsys):
+    """What is printed and recorded is the same for other counts in the same nodes, up to the date."""
+    pytest.importorskip("opendp")
+    seen = []
+    for count in ("1234", "98765"):
+        Path("data.csv").write_text(GOOD.replace("1234", count))
+        printed = run(capsys, "release data.csv --levels region,store --total 1 --output released.csv --force")
+        record = json.loads(Path("released.csv.record.json").read_text())
+        seen.append((printed, record | {"date": None}))
+    assert seen[0] == seen[1]
+
+
+def test_a_split_is_carried_from_public_to_confidential_data(capsys):
+    """allocate on public data, then simulate and release with that split; the levels come along."""
+    pytest.importorskip("opendp")
+    Path("public.csv").write_text(GOOD.replace("1234", "900"))
+    assert run(capsys, "allocate public.csv --levels region,store --total 1 --rule optimal --output split.json")[0] == 0
+    code, out, _ = run(capsys, "simulate data.csv --budgets-from split.json --trials 4")
+    assert code == 0 and "must be public or earlier data" in out
+    assert run(capsys, "release data.csv --budgets-from split.json --output released.csv")[0] == 0
+    record = json.loads(Path("released.csv.record.json").read_text())
+    assert record["budgets_from"] == "public data: rule optimal" and record["epsilon"] == 1.0
+
+
+def test_a_split_of_the_same_counts_is_refused(capsys):
+    """A release with a split that was chosen on the very file leaks, and is refused."""
+    pytest.importorskip("opendp")
+    run(capsys, "allocate data.csv --levels region,store --total 1 --rule optimal --output split.json")
+    assert "would leak" in refused(capsys, "release data.csv --budgets-from split.json --output released.csv")
+    assert "invalid choice: 'optimal'" in refused(capsys, "release data.csv --total 1 --rule optimal --output released.csv")
+
+
+def test_levels_in_the_wrong_order_are_pointed_out(capsys):
+    """If every node has a single child, the output asks whether the levels are in order."""
+    _, out, _ = run(capsys, "allocate data.csv --levels store,region,population --total 1")
+    assert "Each region has one population alone. Are the levels listed top first?" in out
+    assert "top first?" not in run(capsys, "allocate data.csv --levels region,store --total 1")[1]
+
+
+# What is refused
+
+BAD_FILES = {
+    "missing": None, "empty": "", "header only": "region,store,population\n", "ragged": GOOD + "N,8\n",
+    "no column": GOOD.replace("store", "shop"), "twice a column": GOOD.replace("store", "region"),
+    "Latin-1": GOOD.replace("S", "Süd").encode("latin-1"), "a folder": ...,
+}  # fmt: skip
+BAD_COUNTS = {"text": "many", "negative": "-3", "NaN": "nan", "nothing": ""}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES)
+def test_bad_files_get_a_sentence(capsys, command, content):
+    """A bad file is named in one line, the exit code is 2, and nothing is written."""
+    Path("data.csv").unlink()
+    if content is ...:
+        Path("data.csv").mkdir()
+    elif content is not None:
+        Path("data.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    err = refused(capsys, shlex.join([command, "data.csv", "--levels", "region,store", *COMMANDS[command]]))
+    assert err.startswith(f"{PROG}: data.csv") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["simulate", "release", "allocate"])
+@pytest.mark.parametrize("value", BAD_COUNTS.values(), ids=BAD_COUNTS)
+def test_bad_counts_get_a_sentence(capsys, command, value):
+    """A count that is none is named by its line, wherever counts are read."""
+    Path("data.csv").write_text(GOOD.replace("1234", value))
+    rule = ["--rule", "optimal"] if command == "allocate" else []
+    err = refused(capsys, shlex.join([command, "data.csv", "--levels", "region,store", *COMMANDS[command], *rule]))
+    assert err.startswith(f"{PROG}: data.csv, line 4: population must be")
+
+
+def test_fractions_are_for_simulation_only(capsys):
+    """A prior may have fractions; a release counts people."""
+    Path("data.csv").write_text(GOOD.replace("1234", "2.5"))
+    assert run(capsys, "simulate data.csv --levels region,store --total 1 --trials 4")[0] == 0
+    err = refused(capsys, "release data.csv --levels region,store --total 1 --output released.csv")
+    assert "line 4: population must be a whole number" in err and "2.5" not in err
+
+
+USAGE = {  # where LEVELS stands for --levels region,store
+    "no command": ("", "COMMAND"),
+    "another command": ("publish data.csv", "invalid choice: 'publish'"),
+    "no levels": ("allocate data.csv --total 1", "the columns of data.csv are region, store, population"),
+    "no total": ("allocate data.csv LEVELS", "--total"),
+    "total and tau": ("allocate data.csv LEVELS --total 1 --tau 9", "--tau"),
+    "a negative total": ("allocate data.csv LEVELS --total -1", "must be a number from 1e-9 to 1e+09, got '-1'"),
+    "a huge total": ("release data.csv LEVELS --total 1e300 --output out.csv", "got '1e300'"),
+    "total in words": ("simulate data.csv LEVELS --total one", "got 'one'"),
+    "NaN": ("simulate data.csv LEVELS --total nan", "got 'nan'"),
+    "levels twice": ("allocate data.csv --levels region,region --total 1", "distinct column names"),
+    "empty level": ("allocate data.csv --levels region, --total 1", "distinct column names"),
+    "another rule": ("allocate data.csv LEVELS --total 1 --rule mine", "invalid choice: 'mine'"),
+    "weights of a level": ("allocate data.csv LEVELS --total 1 --weights 1", "one entry for each of the 2 levels"),
+    "a weight of zero": ("allocate data.csv LEVELS --total 1 --weights 1,0", "got '0'"),
+    "weights for uniform": ("allocate data.csv LEVELS --total 1 --rule uniform --weights 1,1", "weights"),
+    "three trials": ("simulate data.csv LEVELS --total 1 --trials 3", "whole number of at least 4"),
+    "a negative seed": ("simulate data.csv LEVELS --total 1 --seed -1", "whole number of at least 0"),
+    "a plot in words": ("simulate data.csv LEVELS --total 1 --plot errors.txt", ".svg, .png, .pdf"),
+    "no output": ("release data.csv LEVELS --total 1", "--output"),
+    "a seeded release": ("release data.csv LEVELS --total 1 --output out.csv --seed 1", "--seed"),
+    "no such folder": ("release data.csv LEVELS --total 1 --output no/out.csv", "there is no folder no"),
+    "output over input": ("release data.csv LEVELS --total 1 --output data.csv --force", "file that is read"),
+    "split over input": ("allocate data.csv LEVELS --total 1 --output ./data.csv --force", "file that is read"),
+    "count is a level": ("simulate data.csv LEVELS --count store --total 1", "apart from the levels"),
+    "no such count": ("simulate data.csv LEVELS --count people --total 1", "no column 'people'"),
+    "no such split": ("simulate data.csv --budgets-from split.json", "split.json: No such file"),
+    "a split that is none": ("simulate data.csv --budgets-from data.csv", "must be a split"),
+    "all counts zero": ("simulate zero.csv LEVELS --total 1 --trials 4 --plot out.svg", "all counts are zero"),
+    "another year": ("example --year 1999", "invalid choice"),
+}
+
+
+@pytest.mark.parametrize("line, words", USAGE.values(), ids=USAGE)
+def test_wrong_usage_is_explained(capsys, line, words):
+    """Wrong usage exits with 2 and says what would be right."""
+    Path("zero.csv").write_text("region,store,population\nN,a,0\nS,b,0\n")
+    assert words in refused(capsys, line.replace("LEVELS", "--levels region,store"))
+
+
+def test_a_split_brings_its_budgets_and_levels(capsys):
+    """What a split says cannot be said again differently."""
+    run(capsys, "allocate data.csv --levels region,store --total 1 --output split.json")
+    assert "leave out --total" in refused(capsys, "simulate data.csv --budgets-from split.json --total 2")
+    line = "simulate data.csv --budgets-from split.json --levels store,region"
+    assert "must be those of split.json" in refused(capsys, line)
+
+
+def test_a_release_without_opendp_is_refused(capsys, monkeypatch):
+    """Where OpenDP is missing, a sentence says what to install."""
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    err = refused(capsys, "release data.csv --levels region,store --total 1 --output released.csv")
+    assert "pip install opendp" in err
+
+
+# What is written
+
+WRITING = {
+    "example": "example --output out.file",
+    "allocate": "allocate data.csv --levels region,store --total 1 --output out.file",
+    "simulate": "simulate data.csv --levels region,store --total 1 --trials 4 --output out.file",
+    "plot": "simulate data.csv --levels region,store --total 1 --trials 4 --plot out.svg",
+    "release": "release data.csv --levels region,store --total 1 --output out.file",
+}
+
+
+@pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
+def test_nothing_is_overwritten_without_force(capsys, line):
+    """An existing file is left alone and named; --force replaces it."""
+    pytest.importorskip("opendp")
+    name = line.split()[-1]
+    Path(name).write_text("old")
+    assert f"{name} is there already" in refused(capsys, line) and Path(name).read_text() == "old"
+    assert run(capsys, line + " --force")[0] == 0 and Path(name).read_text() != "old"
+
+
+def test_an_existing_record_stops_a_release(capsys):
+    """A record is not overwritten either, and no counts are written without one."""
+    Path("out.csv.record.json").write_text("old")
+    assert "out.csv.record.json is there already" in refused(
+        capsys, "release data.csv --levels region,store --total 1 --output out.csv"
+    )
+
+
+@pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
+def test_a_failing_write_leaves_the_old_file(capsys, monkeypatch, line):
+    """If a file cannot be put in its place, the old one is as it was, and a sentence says why."""
+    pytest.importorskip("opendp")
+    name = line.split()[-1]
+    Path(name).write_text("old")
+
+    def fail(source, target):
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(os, "replace", fail)
+    assert "No space left on device" in refused(capsys, line + " --force") and Path(name).read_text() == "old"
+
+
+# How it behaves
+
+
+@pytest.mark.parametrize("command", ["", *ABOUT])
+def test_help_shows_examples_and_exit_codes(capsys, command):
+    """--help exits with 0, shows examples, and documents the exit codes."""
+    code, out, _ = run(capsys, f"{command} --help")
+    assert code == 0 and f"  {PROG} {command}" in out and "exit codes: 0 success, 2 wrong usage" in out
+
+
+def test_the_examples_of_help_work(capsys):
+    """Every example that --help shows runs, one after the other, and exits with 0."""
+    pytest.importorskip("opendp")
+    shown = [line.strip() for command in ABOUT for line in run(capsys, f"{command} --help")[1].splitlines()]
+    examples = [line.removeprefix(PROG) for line in shown if line.startswith(PROG)]
+    assert len(examples) == sum(map(len, EXAMPLES.values()))
+    for line in examples:
+        code, _, err = run(capsys, line)
+        assert code == 0, f"{line}: {err}"
+    assert {"patients.csv", "split.json", "errors.svg", "report.csv", "released.csv"} <= set(os.listdir())
+
+
+def test_the_examples_of_the_front_help_work(capsys):
+    """The examples of the main --help run too, in their order."""
+    pytest.importorskip("opendp")
+    shown = re.findall(rf"^  {re.escape(PROG)} (.+)$", run(capsys, "--help")[1], re.MULTILINE)
+    assert [line.split()[0] for line in shown] == list(ABOUT)
+    assert [run(capsys, line)[0] for line in shown] == [0] * len(ABOUT)
+
+
+def test_the_readme_s_commands_work(capsys):
+    """The command lines of the README run as they are."""
+    pytest.importorskip("opendp")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(rf"^{re.escape(PROG)} ([^#\n]+)", text, re.MULTILINE)
+    assert len(lines) >= 3
+    for line in lines:
+        assert run(capsys, line)[0] == 0, line
+
+
+def test_ctrl_c_ends_with_a_sentence(capsys, monkeypatch):
+    """An interrupt exits with 130 and a sentence."""
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "error_report", interrupted)
+    code, out, err = run(capsys, "simulate data.csv --levels region,store --total 1")
+    assert (code, out, err) == (130, "", f"{PROG}: interrupted; nothing further was written\n")
+
+
+def test_the_command_line_runs_as_a_module():
+    """`python -m helpers` prints to standard output, and refusals go to standard error with exit code 2."""
+    good = process("allocate data.csv --levels region,store --total 1")
+    assert good.returncode == 0 and "cube-root" in good.stdout and good.stderr == ""
+    bad = process("allocate nothing.csv --levels region,store --total 1")
+    assert (bad.returncode, bad.stdout) == (2, "") and bad.stderr == f"{PROG}: nothing.csv: No such file or directory\n"
+
+
+@pytest.mark.parametrize("line", ["example", "allocate data.csv --levels region,store --total 1"])
+def test_a_reader_who_leaves_is_no_error(line):
+    """Output into a pipe that nobody reads, long or short, ends quietly."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "helpers", *line.split()]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_signal_ends_a_running_simulation():
+    """Ctrl-C in the middle of a simulation: a sentence, exit code 130, no traceback, no file."""
+    code = "import sys; from helpers.cli import main; print('ready', flush=True); sys.exit(main(sys.argv[1:]))"
+    line = "simulate data.csv --levels region,store --total 1 --trials 900000000 --output report.csv"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-c", code, *line.split()], env=environment, **pipes) as started:
+        assert started.stdout.readline() == "ready\n"  # everything is imported
+        time.sleep(1)
+        started.send_signal(signal.SIGINT)
+        err = started.stderr.read()
+    assert started.returncode == 130 and err == f"{PROG}: interrupted; nothing further was written\n"
+    assert not Path("report.csv").exists()
+
+
+def test_names_that_a_terminal_cannot_show_do_not_end_the_work():
+    """Level names beyond the terminal's alphabet are escaped."""
+    Path("data.csv").write_text(GOOD.replace("region", "région"), encoding="utf-8")
+    command = [sys.executable, "-m", "helpers", *"allocate data.csv --levels région,store --total 1".split()]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=environment, capture_output=True)
+    assert done.returncode == 0 and rb"r\xe9gion" in done.stdout
+
+
+def test_a_large_table_takes_seconds(capsys):
+    """A hundred thousand rows are split and released in a few seconds; a million take ten times as long."""
+    pytest.importorskip("opendp")
+    text = io.StringIO()
+    text.write("region,city,store,population\n")
+    text.writelines(f"{i % 10},{i % 1000:04},{i:06},{i % 97}\n" for i in range(100_000))
+    Path("large.csv").write_text(text.getvalue())
+    start = time.perf_counter()
+    assert run(capsys, "allocate large.csv --levels region,city,store --total 1")[0] == 0
+    assert time.perf_counter() - start < 10  # about half a second on a quiet machine

@@ -1,0 +1,102 @@
+"""Splits that can be kept: decimals that add up exactly, sources that are remembered, files that are checked."""
+
+import json
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from strategies import trees
+
+from helpers import Hierarchy, cube_root, expected_error, minimize_budget, minimize_error, uniform
+from helpers.splits import RULES, Split, choose
+
+TREE = Hierarchy.from_counts([[40], [30, 10], [0, 30, 3, 7]], [None, [0, 0], [0, 0, 1, 1]], ["region", "store", "shelf"])
+LIBRARY = {"cube-root": cube_root, "uniform": uniform, "optimal": minimize_error}
+
+
+@given(trees(), st.sampled_from(RULES), st.decimals("0.001", "50", places=4))
+def test_budgets_add_up_to_the_total_exactly(tree, rule, total):
+    """The decimals of the budgets sum to the decimal of the total: nothing is lost and nothing overspent."""
+    split = choose(tree, rule, total=float(total))
+    assert sum(Decimal(repr(e)) for e in split.eps) == total and split.total == float(total)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_split_is_the_library_s_to_six_digits(rule):
+    """A split is what the function of the same name gives, rounded."""
+    assert_allclose(choose(TREE, rule, total=1.7).eps, LIBRARY[rule](TREE, 1.7).eps, rtol=2e-5)
+
+
+@given(trees(), st.sampled_from(["cube-root", "uniform"]), st.floats(0.5, 1e5))
+def test_rules_on_nodes_keep_to_tau_for_any_counts(tree, rule, tau):
+    """The total for tau keeps the error of the tree below tau, and of large counts not far below it."""
+    split = choose(tree, rule, tau=tau)
+    assert expected_error(tree, split.eps).mse.sum() <= tau
+    worst = 2 * np.sum(tree.sizes / np.square(split.eps))  # of counts that are never clipped
+    assert_allclose(worst, tau, rtol=1e-4)
+
+
+def test_optimal_needs_the_least_total_for_tau():
+    """Program (2) keeps to tau with the budget of minimize_budget, which is less than a rule on nodes needs."""
+    best = choose(TREE, "optimal", tau=30, weights=[1, 2, 1])
+    assert_allclose(best.total, minimize_budget(TREE, 30, [1, 2, 1]).total, rtol=1e-5)
+    assert best.total < choose(TREE, "cube-root", tau=30, weights=[1, 2, 1]).total
+
+
+def test_weights_move_the_budget():
+    """A level with a weight of eight gets twice the cube-root budget, relative to the others."""
+    plain, heavy = (np.array(choose(TREE, "cube-root", total=1, weights=w).eps) for w in ([1, 1, 1], [1, 8, 1]))
+    assert_allclose(heavy[1] / heavy[0], 2 * plain[1] / plain[0], rtol=1e-4)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_split_remembers_what_it_was_chosen_on(rule):
+    """Only a split that depends on counts carries the checksum of their file."""
+    split = choose(TREE, rule, total=1, sha256="abc")
+    expected = ("counts", "abc") if rule == "optimal" else ("nodes", None)
+    assert (split.chosen_on, split.sha256) == expected
+
+
+def test_a_split_survives_its_file(tmp_path):
+    """What is written as JSON is read back unchanged."""
+    split = choose(TREE, "optimal", total=0.3, sha256="abc")
+    (tmp_path / "split.json").write_text(json.dumps(split.as_dict()))
+    assert Split.read(tmp_path / "split.json") == split
+
+
+GOOD = choose(TREE, "cube-root", total=1).as_dict()
+BAD = {
+    "not JSON": "budget: 1", "a list": "[1, 2]", "a number": "1", "empty": "", "no budgets": json.dumps({"levels": ["a"]}),
+    "too few budgets": json.dumps(GOOD | {"eps": [1.0]}), "negative": json.dumps(GOOD | {"eps": [1, 1, -1]}),
+    "text": json.dumps(GOOD | {"eps": ["1", "1", "1"]}), "another rule": json.dumps(GOOD | {"rule": "mine"}),
+    "no source": json.dumps({key: value for key, value in GOOD.items() if key != "chosen_on"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD.values(), ids=BAD)
+def test_a_file_that_is_no_split_is_refused(tmp_path, text):
+    """Whatever is wrong with the file, one sentence names it."""
+    (tmp_path / "split.json").write_text(text)
+    with pytest.raises(ValueError, match=r"split\.json must be a split as allocate --output writes it"):
+        Split.read(tmp_path / "split.json")
+
+
+CALLS = {
+    "no amount": ({}, "either total, a budget, or tau"),
+    "two amounts": ({"total": 1, "tau": 2}, "either total, a budget, or tau"),
+    "unknown rule": ({"rule": "mine", "total": 1}, "rule must be one of cube-root, uniform, optimal, got 'mine'"),
+    "weights for uniform": ({"rule": "uniform", "total": 1, "weights": [1, 1, 1]}, "weights must be left out"),
+    "too few weights": ({"total": 1, "weights": [1]}, "weights must have one entry for each of the 3 levels"),
+    "a negative total": ({"total": -1}, "total must be a finite number above zero, got -1"),
+    "no tau": ({"tau": 0}, "tau must be a finite number above zero, got 0"),
+}
+
+
+@pytest.mark.parametrize("arguments, words", CALLS.values(), ids=CALLS)
+def test_bad_arguments_are_refused(arguments, words):
+    """A refusal names the argument and the value."""
+    with pytest.raises(ValueError, match=words):
+        choose(TREE, **({"rule": "cube-root"} | arguments))

@@ -7,13 +7,13 @@ READY := .venv/ready
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help book pdf zip site teach test format lab bench notebooks full figures clean
+.PHONY: help book pdf zip lite site teach test test-bare test-lite format lab address bench notebooks full figures clean
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
 book: $(READY)  ## build the website, strictly: any warning is an error
-	@rm -f _build/html/*.pdf _build/html/*.zip  # made from an earlier build
+	@rm -rf _build/html/*.pdf _build/html/*.zip _build/html/lite  # made from an earlier build
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
 	@echo "The book is ready: open _build/html/index.html in a browser."
 
@@ -23,8 +23,12 @@ pdf: book  ## build the website and the whole book as one PDF, linked from every
 zip: book  ## build the website and a zip of it, linked from every page, that opens from the file system
 	$(BIN)/python book/take_along.py zip
 
-site: book  ## all three: the website, its zip and the PDF
+lite: book  ## build the website with JupyterLite in it: each chapter's button runs it in the reader's browser
+	$(BIN)/python book/lite.py
+
+site: book  ## all of it: the website, its zip, the PDF and JupyterLite
 	$(BIN)/python book/take_along.py zip pdf
+	$(BIN)/python book/lite.py
 
 teach: $(READY)  ## the instructor's pack: notebooks, slides, quizzes, rubric, guide; RUN=1 also executes every notebook of it
 	PYTHONPATH=book $(BIN)/python -m teach $(if $(RUN),--run)
@@ -34,11 +38,24 @@ test: $(READY)  ## run everything: lint, unit and property tests, notebooks, the
 	$(BIN)/ruff format --check notebooks
 	$(BIN)/python -m pytest -n 2
 
+test-bare: $(READY)  ## run each chapter alone in an empty folder, with only the helpers' wheel installed; some minutes
+	$(BIN)/python -m pytest -n 0 tests/bare.py
+
+# To try others than chapters 2, 4 and 8: make test-lite CHAPTERS="05 06"
+test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in Chromium, to the end; needs npm, some minutes
+	LITE_CHAPTERS="$(CHAPTERS)" $(BIN)/python -m pytest -n 0 -rA tests/lite_in_browser.py
+
+_build/html/lite:
+	$(MAKE) lite
+
 format: $(READY)  ## wrap the code of the notebooks to the width of the page; long strings and comments are left to you
 	$(BIN)/ruff format notebooks
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	TQDM_DISABLE= $(BIN)/jupyter lab notebooks
+
+address: $(READY)  ## write the repository's address, from _config.yml, into the setup cell of each chapter
+	$(BIN)/python book/anywhere.py
 
 bench: $(READY)  ## measure the speed claims as ratios; writes book/bench.json and its plot
 	TQDM_DISABLE= $(BIN)/python tests/bench.py

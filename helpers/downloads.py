@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-TRIES, WAIT = 3, 2.0  # so many requests in a row may bring nothing new, with so many seconds between them (then twice as many)
+TRIES, WAIT = 3, 1.0  # requests in a row that may bring nothing new, and seconds after the first (then twice as many)
 TIMEOUT = (15, 60)  # seconds: to connect, and without a byte
 CHUNK = 1 << 18
 PASSING = {429, 500, 502, 503, 504}  # what servers say when they are busy
@@ -73,6 +73,9 @@ def _download(url: str, path: Path, check: Callable[[Path], Any]) -> None:
             _forget(part)
             raise OSError(_no_room(path, url)) from error
         raise
+    finally:
+        if not _size(part):
+            _forget(part)
 
 
 def _receive_all(url: str, path: Path, part: Path) -> None:
@@ -131,7 +134,8 @@ def _make_ready(answer: Any, file: BinaryIO, part: Path) -> None:
     if answer.status_code != 206 or not answer.headers.get("Content-Range", "").startswith(here):
         file.truncate(0)
         tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
-        _beside(part, "tag").write_text("" if tag.startswith("W/") else tag, encoding="utf-8")  # weak tags cannot be asked for
+        tag = "" if tag.startswith("W/") else tag  # the same weak tag does not mean the same bytes
+        _beside(part, "tag").write_text(tag, encoding="utf-8")
     if answer.status_code == 206 and not file.tell():
         answer.status_code = 416  # it goes on from another place: ask again
     if int(answer.headers.get("Content-Length", 0)) > shutil.disk_usage(part.parent).free:
@@ -208,8 +212,8 @@ def _pooch() -> ModuleType:
     try:
         import pooch
     except ImportError:
-        where = "pip install 'where-to-spend-epsilon[official]' installs it"
-        raise ImportError(f"the Bureau's own files are downloaded with the package pooch, which is missing: {where}") from None
+        how = "install it with: pip install pooch"
+        raise ImportError(f"the Bureau's own files are downloaded with the package pooch, which is missing; {how}") from None
     return pooch
 
 
@@ -243,7 +247,8 @@ def _by_hand(url: str, path: Path) -> str:
 
 def _unreachable(url: str, path: Path, part: Path, reason: Exception) -> str:
     kept = f"{_size(part):,} bytes are kept, and the next call goes on from there" if _size(part) else "nothing came"
-    return f"no luck with {urlsplit(url).netloc} in {TRIES} tries ({_short(reason)}); {kept}. Try again later; {_by_hand(url, path)}"
+    what = f"cannot download from {urlsplit(url).netloc} in {TRIES} tries ({_short(reason)}); {kept}"
+    return f"{what}. Try again later; {_by_hand(url, path)}"
 
 
 def _refused(url: str, path: Path, status: int) -> str:
@@ -252,8 +257,9 @@ def _refused(url: str, path: Path, status: int) -> str:
 
 
 def _no_room(path: Path, url: str) -> str:
-    return f"there is no room for {url} in {path.parent}: free some, or name another folder with BOOK_CACHE. Nothing was kept"
+    return f"no room for {url} in {path.parent}: make some, or name another folder with BOOK_CACHE. Nothing was kept"
 
 
 def _short(reason: Exception) -> str:
-    return f"{type(reason).__name__}: {str(reason)[:160]}"
+    inner = reason.args[0] if reason.args else reason  # what urllib3 said, and before it the system
+    return str(getattr(inner, "reason", inner)).rpartition(": ")[2][:120]

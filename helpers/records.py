@@ -17,11 +17,14 @@ Layouts are those of the Bureau's technical documentation:
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 
 import numpy as np
 import pandas as pd
 
 PIECE = 1 << 22  # bytes read at a time
+WAITING = 1 << 18  # people who may wait to be counted
 # Places in the geographic header of 2020, counted in fields from 0, and of 2010, counted in bytes from 0.
 SUMLEV, GEOCOMP, GEOCODE, POP100, FIELDS = 2, 4, 9, 90, 97
 LEVEL_2010, CODE_2010, POP100_2010 = slice(8, 13), (slice(27, 32), slice(54, 60), slice(61, 65)), slice(318, 327)
@@ -94,7 +97,8 @@ def _redistricting(text: Iterable[bytes], fips: str, fields: Callable[[bytes], t
     number, total, found = 0, None, [np.empty((0, 2), dtype=np.int64)]
     for piece in text:
         rows = []
-        for number, line in enumerate(piece.splitlines(), start=number + 1):
+        for line in piece.splitlines():
+            number += 1
             try:
                 level, code, people = fields(line)
                 if level == BLOCK:
@@ -176,22 +180,16 @@ def _microdata(text: Iterable[bytes], fips: str, others: bool) -> Counts:
     first, places, separator = header(text)
     number, codes, people = 2, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     waiting: list[np.ndarray] = []  # codes not yet counted; they are as soon as they are more than the blocks known
-    for piece in _joined(first, text):
+    for piece in chain([first], text):
         persons = _numbers(piece, places, separator, number)  # (rows, 4)
         number += len(persons)
         own = persons[:, 0] == int(fips)
         if not others and not own.all():
             raise BadFile(f"must hold people of state {fips!r} alone, got one of '{persons[own.argmin(), 0]:02}'")
         waiting.append(persons[own] @ np.array(list(PERSON.values())))
-        if sum(map(len, waiting)) > max(1 << 18, len(codes)):
+        if sum(map(len, waiting)) > max(WAITING, len(codes)):
             codes, people, waiting = *_tally(codes, people, waiting), []
     return _tally(codes, people, waiting)
-
-
-def _joined(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    if first:
-        yield first
-    yield from rest
 
 
 def _tally(codes: np.ndarray, people: np.ndarray, waiting: list[np.ndarray]) -> Counts:
@@ -204,15 +202,23 @@ def _tally(codes: np.ndarray, people: np.ndarray, waiting: list[np.ndarray]) -> 
 
 def _numbers(piece: bytes, places: list[int], separator: str, number: int) -> np.ndarray:
     """(rows, 4) the columns of PERSON as whole numbers; `number` is that of the first line."""
-    form = {"sep": separator, "header": None, "usecols": places, "skip_blank_lines": False, "encoding": "latin-1"}
-    try:
+    form = {"sep": separator, "header": None, "usecols": places, "encoding": "latin-1"}
+    if not piece.strip():
+        return np.empty((0, len(places)), dtype=np.int64)
+    with suppress(ValueError, OverflowError):  # not all are whole numbers
         persons = pd.read_csv(io.BytesIO(piece), dtype=np.int64, **form)[places].to_numpy()
-        wrong = ((persons < 0) | (persons > MOST)).any(axis=1)
-    except (ValueError, OverflowError):
-        persons = pd.read_csv(io.BytesIO(piece), dtype=str, keep_default_na=False, **form)[places].to_numpy()
-        wrong = ~np.array([all(str(value).isdecimal() for value in row) for row in persons])
-    if wrong.any():
-        i = wrong.argmax()
-        got = ", ".join(f"{name} {value!s:.20}" for name, value in zip(PERSON, persons[i].tolist(), strict=True))
-        raise BadFile(f"must know blocks by whole numbers, got {got} (line {number + i:,})")
-    return persons
+        if not ((persons < 0) | (persons > MOST)).any():
+            return persons
+    raise BadFile(_first_bad(piece, places, separator, number))
+
+
+def _first_bad(piece: bytes, places: list[int], separator: str, number: int) -> str:
+    """Which line of a piece is wrong, and what is in it."""
+    lines = [line for line in piece.decode("latin-1").splitlines() if line.strip()]
+    for i, line in enumerate(lines):
+        cells = [*line.split(separator), *[""] * (max(places) + 1)]
+        values = [cells[place].strip('" ') for place in places]
+        if not all(v.isdecimal() and int(v) <= most for v, most in zip(values, MOST, strict=True)):
+            got = ", ".join(f"{name} {value[:20]!r}" for name, value in zip(PERSON, values, strict=True))
+            return f"must know blocks by whole numbers, got {got} (line {number + i:,})"
+    return f"must have the same columns in each line, got others in one of lines {number:,} to {number + len(lines) - 1:,}"

@@ -17,7 +17,6 @@ BLOCKS = {  # of a made-up Vermont: code, people
     "500030001001000": 31,
     "500030001003999": 1,
 }
-PEOPLE_BEFORE_POP100 = 6  # fields after POP100 in 2020: HU100, INTPTLAT, INTPTLON, LSADC, PARTFLAG, UGA
 
 
 def line_2020(level, code, people, postal="VT", name="Name"):
@@ -148,9 +147,8 @@ print(f"{len(table)} {table.population.sum()} {seconds} {before / 1024} {peak / 
         for kind in [("official", 2010), ("official", 2020), ("ppmf", 2010), ("ppmf", 2020)]:
             for rows in (int(millions * 500_000), int(millions * 1_000_000)):
                 path = write_large(folder, kind, rows)
-                done = subprocess.run(
-                    [sys.executable, "-c", code, str(path), kind[0], str(kind[1])], capture_output=True, text=True, check=True
-                )
+                command = [sys.executable, "-c", code, str(path), kind[0], str(kind[1])]
+                done = subprocess.run(command, capture_output=True, text=True, check=True)
                 blocks, _, seconds, before, peak = map(float, done.stdout.split())
                 size = path.stat().st_size / 1e6
                 name = f"{kind[0]} {kind[1]}"

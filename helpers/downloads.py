@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 TRIES, WAIT = 3, 1.0  # requests in a row that may bring nothing new, and seconds after the first (then twice as many)
 TIMEOUT = (15, 60)  # seconds: to connect, and without a byte
-CHUNK = 1 << 18
+CHUNK = 1 << 16
 PASSING = {429, 500, 502, 503, 504}  # what servers say when they are busy
 
 
@@ -88,13 +88,14 @@ def _receive_all(url: str, path: Path, part: Path) -> None:
         try:
             return _receive(url, part)
         except HTTPError as error:
-            status, reason = error.response.status_code, error
+            status = error.response.status_code
             if _complete(error.response, before):
                 return
             if status not in {*PASSING, 416}:
                 raise ConnectionError(_refused(url, path, status)) from None
+            reason = f"status {status}"
         except RequestException as error:
-            reason = error
+            reason = _short(error)
         failures = 0 if _size(part) > before else failures + 1
         if failures == TRIES:
             raise ConnectionError(_unreachable(url, path, part, reason)) from None
@@ -130,14 +131,13 @@ def _make_ready(answer: Any, file: BinaryIO, part: Path) -> None:
     have = file.seek(0, os.SEEK_END)
     if answer.status_code not in (200, 206, 416) or _complete(answer, have):
         return
-    here = f"bytes {have}-"
-    if answer.status_code != 206 or not answer.headers.get("Content-Range", "").startswith(here):
+    if answer.status_code != 206 or not answer.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
         file.truncate(0)
         tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
         tag = "" if tag.startswith("W/") else tag  # the same weak tag does not mean the same bytes
         _beside(part, "tag").write_text(tag, encoding="utf-8")
-    if answer.status_code == 206 and not file.tell():
-        answer.status_code = 416  # it goes on from another place: ask again
+        if answer.status_code == 206:
+            answer.status_code = 416  # it goes on from another place than asked: refuse it and ask for all
     if int(answer.headers.get("Content-Length", 0)) > shutil.disk_usage(part.parent).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -245,9 +245,9 @@ def _by_hand(url: str, path: Path) -> str:
     )
 
 
-def _unreachable(url: str, path: Path, part: Path, reason: Exception) -> str:
+def _unreachable(url: str, path: Path, part: Path, reason: str) -> str:
     kept = f"{_size(part):,} bytes are kept, and the next call goes on from there" if _size(part) else "nothing came"
-    what = f"cannot download from {urlsplit(url).netloc} in {TRIES} tries ({_short(reason)}); {kept}"
+    what = f"cannot download from {urlsplit(url).netloc} in {TRIES} tries ({reason}); {kept}"
     return f"{what}. Try again later; {_by_hand(url, path)}"
 
 

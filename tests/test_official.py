@@ -172,7 +172,7 @@ def test_a_missing_column_is_refused(tmp_path):
 
 @pytest.mark.parametrize("year", YEARS)
 def test_encodings(year, tmp_path):
-    """UTF-16 is refused. UTF-8 does no harm in the name of a county, and is refused in that of a block: it makes it longer."""
+    """UTF-16 is refused. UTF-8 does no harm to the name of a county, and is refused in that of a block, now longer."""
     path = tmp_path / "vt.zip"
     with pytest.raises(ValueError, match=r"encoding|97 fields|327 characters"):
         official.read(write_redistricting(path, year, encoding="utf-16"), "VT", "official", year)

@@ -2,7 +2,8 @@
 
 Data flows one way: census → hierarchy → allocation (uses mechanism, mechanisms) → release (uses mechanism, consistency)
 → simulation → downstream, experiments → plots, panels. `checks` refuses bad input for all of them; `layout` holds a tree's
-arrays for `hierarchy`.
+arrays for `hierarchy`. Counts that do not ship come to `census` from the Bureau's own files: states, records, downloads →
+official → census; `verify` compares the two.
 """
 
 from . import downstream, experiments

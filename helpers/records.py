@@ -27,7 +27,8 @@ PIECE = 1 << 22  # bytes read at a time
 WAITING = 1 << 18  # people who may wait to be counted
 # Places in the geographic header of 2020, counted in fields from 0, and of 2010, counted in bytes from 0.
 SUMLEV, GEOCOMP, GEOCODE, POP100, FIELDS = 2, 4, 9, 90, 97
-LEVEL_2010, CODE_2010, POP100_2010 = slice(8, 13), (slice(27, 32), slice(54, 60), slice(61, 65)), slice(318, 327)
+LEVEL_2010, COUNTY_2010, TRACT_2010, BLOCK_2010 = slice(8, 13), slice(27, 32), slice(54, 60), slice(61, 65)
+POP100_2010 = slice(318, 327)
 BLOCK, STATE = b"75000", b"04000"  # summary level and geographic component of a block and of the whole state
 PERSON = {"TABBLKST": 10**13, "TABBLKCOU": 10**10, "TABTRACTCE": 10**4, "TABBLK": 1}  # column: its place in a code
 MOST = (99, 999, 999_999, 9_999)
@@ -90,7 +91,7 @@ def _fields_2010(line: bytes) -> tuple[bytes, bytes, bytes]:
     level = line[LEVEL_2010]
     if level == BLOCK and not line.isascii():  # a letter of two bytes would move all that comes after it
         raise BadFile("must have plain letters alone in the lines of blocks, got others: its encoding was changed")
-    return level, b"".join(line[place] for place in CODE_2010), line[POP100_2010].lstrip(b" ")
+    return level, line[COUNTY_2010] + line[TRACT_2010] + line[BLOCK_2010], line[POP100_2010].lstrip(b" ")
 
 
 def _redistricting(text: Iterable[bytes], fips: str, fields: Callable[[bytes], tuple[bytes, bytes, bytes]]) -> Counts:

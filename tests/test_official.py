@@ -87,7 +87,7 @@ def cut(text, size):
 def test_layouts_are_those_of_the_documentation():
     """The places of the fields, counted from 1 as the documentation does."""
     assert (records.SUMLEV + 1, records.GEOCODE + 1, records.POP100 + 1, records.FIELDS) == (3, 10, 91, 97)
-    places = [records.LEVEL_2010, *records.CODE_2010, records.POP100_2010]
+    places = [records.LEVEL_2010, records.COUNTY_2010, records.TRACT_2010, records.BLOCK_2010, records.POP100_2010]
     assert [(p.start + 1, p.stop - p.start) for p in places] == [(9, 5), (28, 5), (55, 6), (62, 4), (319, 9)]
 
 

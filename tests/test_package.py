@@ -13,7 +13,7 @@ import helpers
 ROOT = Path(__file__).resolve().parent.parent
 # Data flows one way: a file may import from those before it.
 ORDER = [
-    "checks", "census", "layout", "hierarchy", "mechanism", "noise", "mechanisms", "guarantees", "allocation", "consistency",
+    "checks", "states", "records", "downloads", "official", "census", "layout", "hierarchy", "verify", "mechanism", "noise", "mechanisms", "guarantees", "allocation", "consistency",
     "release", "simulation", "downstream", "experiments", "claims", "plots", "panels",
 ]  # fmt: skip
 CONTRACT = [
@@ -113,8 +113,8 @@ def test_loading_reads_the_package_data_only():
 
 
 def test_importing_is_light():
-    """Matplotlib, SciPy, SymPy and tqdm are not imported with helpers; plots and panels are loaded when first asked for."""
-    heavy = ("matplotlib", "scipy", "sympy", "tqdm", "helpers.plots", "helpers.panels")
+    """Matplotlib, SciPy, SymPy, tqdm and pooch are not imported with helpers; plots and panels are when first asked for."""
+    heavy = ("matplotlib", "scipy", "sympy", "tqdm", "pooch", "requests", "helpers.plots", "helpers.panels")
     loaded = f"print(*[m for m in {heavy} if m in sys.modules])"
     assert run(f"import sys, helpers; {loaded}") == []
     assert run(f"import sys, helpers; helpers.plots; {loaded}") == ["matplotlib", "helpers.plots"]

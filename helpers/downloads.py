@@ -82,7 +82,7 @@ def _receive_all(url: str, path: Path, part: Path) -> None:
     """Bring the rest of a file, in several requests if need be, as long as they bring something new."""
     from requests import HTTPError, RequestException
 
-    failures = 0
+    failures, most = 0, _size(part)  # bytes ever had: a server that cannot go on may begin again and again
     while True:
         before = _size(part)
         try:
@@ -96,7 +96,8 @@ def _receive_all(url: str, path: Path, part: Path) -> None:
             reason = f"status {status}"
         except RequestException as error:
             reason = _short(error)
-        failures = 0 if _size(part) > before else failures + 1
+        failures = 0 if _size(part) > most else failures + 1
+        most = max(most, _size(part))
         if failures == TRIES:
             raise ConnectionError(_unreachable(url, path, part, reason)) from None
         time.sleep(WAIT * 2 ** max(0, failures - 1))

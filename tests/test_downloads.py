@@ -174,6 +174,35 @@ def test_without_ranges_a_download_starts_over(server, cache):
     assert_works_next(server, cache)
 
 
+def test_a_server_that_begins_again_and_again_is_given_up(server, cache):
+    """Without ranges, cut at changing points: progress counts against the most that ever came, so this ends."""
+    server.ranges, server.faults = False, [{"cut": n} for n in (50_000, 200_000, 50_000, 100_000, 150_000)] * 3
+    with pytest.raises(ConnectionError, match=r"the next call goes on|nothing came"):
+        fetch(server)
+    assert len(server.asked) == 5
+    server.faults = []
+    assert_works_next(server, cache)
+
+
+def test_fewer_bytes_than_announced_are_a_cut(tmp_path):
+    """Also where the library that makes the requests does not notice."""
+    part = tmp_path / "part"
+    part.write_bytes(b"1234")
+    for headers, right in (({"Content-Length": "4"}, True), ({"Content-Length": "5"}, False), ({}, True)):
+        check_length(headers, part, right)
+    check_length({"Content-Range": "bytes 2-3/4", "Content-Length": "2"}, part, True)
+    check_length({"Content-Range": "bytes 2-3/9", "Content-Length": "2"}, part, False)
+
+
+def check_length(headers, part, right):
+    answer = type("Answer", (), {"headers": headers})
+    if right:
+        downloads._require_length(answer, part)
+        return
+    with pytest.raises(OSError, match=r"4 of \d bytes came"):
+        downloads._require_length(answer, part)
+
+
 @pytest.mark.parametrize("tag", ["", 'W/"weak"'], ids=["none", "weak"])
 def test_without_a_tag_a_download_starts_over(tag, server, cache):
     """Without a sure sign that it is the same file, no two pieces are joined."""

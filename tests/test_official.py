@@ -64,12 +64,14 @@ def test_blocks_come_in_the_order_of_their_codes(kind, tmp_path):
     st.integers(10, 3000),
 )
 def test_pieces_do_not_matter(blocks, size):
-    """Wherever a text is cut into pieces, the counts are the same."""
+    """Wherever a text is cut into pieces, the counts are the same; so they are however many people wait to be counted."""
     for year, read in ((2010, records.redistricting_2010), (2020, records.redistricting_2020)):
         codes, people = read(cut(redistricting(year, blocks), size), "50")
         assert dict(zip(map("{:015}".format, codes.tolist()), people.tolist(), strict=True)) == blocks
     populated = {code: n for code, n in blocks.items() if n}
-    codes, people = records.microdata_of_nation(cut(microdata(blocks), max(size, 150)), "50")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "WAITING", size // 50)
+        codes, people = records.microdata_of_nation(cut(microdata(blocks), max(size, 150)), "50")
     assert dict(zip(map("{:015}".format, codes.tolist()), people.tolist(), strict=True)) == populated
 
 
@@ -82,6 +84,25 @@ def cut(text, size):
             yield piece
             piece = b""
     yield piece
+
+
+@given(st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"")), max_size=20), st.integers(30, 100))
+def test_pieces_are_the_text(lines, size):
+    """Together the pieces are the text, and all but the last end with a line, however much is read at a time."""
+    text = b"\n".join(lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "PIECE", size)
+        found = list(records.pieces(io.BytesIO(text), len(text)))
+        halves = list(records.pieces(Halting(text), len(text)))
+    assert b"".join(found) == b"".join(halves) == text
+    assert all(piece.endswith(b"\n") for piece in [*found[:-1], *halves[:-1]])
+
+
+class Halting(io.BytesIO):
+    """A stream that gives seven bytes at a time, as a zip may."""
+
+    def read(self, size):
+        return super().read(7)
 
 
 def test_layouts_are_those_of_the_documentation():

@@ -13,8 +13,9 @@ import helpers
 ROOT = Path(__file__).resolve().parent.parent
 # Data flows one way: a file may import from those before it.
 ORDER = [
-    "checks", "states", "records", "downloads", "official", "census", "layout", "hierarchy", "verify", "mechanism", "noise", "mechanisms", "guarantees", "allocation", "consistency",
-    "release", "simulation", "downstream", "experiments", "claims", "plots", "panels",
+    "checks", "states", "records", "downloads", "official", "census", "layout", "hierarchy", "verify", "mechanism", "noise",
+    "mechanisms", "guarantees", "allocation", "consistency", "release", "simulation", "downstream", "experiments", "claims",
+    "plots", "panels",
 ]  # fmt: skip
 CONTRACT = [
     "Hierarchy", "bias", "variance", "mse", "uniform", "cube_root", "minimize_error", "minimize_budget", "project_simplex",

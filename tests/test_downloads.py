@@ -47,6 +47,12 @@ class Handler(BaseHTTPRequestHandler):
         server, fault = self.server, self.server.faults.pop(0) if self.server.faults else {}
         server.asked.append(self.headers.get("Range"))
         content = server.files.get(self.path)
+        if isinstance(content, str):  # moved there
+            self.send_response(302)
+            self.send_header("Location", content)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if isinstance(fault, int) or content is None:
             self.send_error(fault or 404)
             return
@@ -254,6 +260,14 @@ def test_a_refusal_is_not_repeated(status, server, cache):
         fetch(server)
     assert names(cache) == [] and len(server.asked) == 1
     assert_works_next(server, cache)
+
+
+def test_a_file_that_has_moved_is_followed(server, cache):
+    """A redirection is followed, also when a broken download goes on, and the file keeps the name that was asked for."""
+    server.files |= {"/new/place": CONTENT, f"/{NAME}": "/new/place"}
+    server.faults = [{}, {"cut": 100_000}]
+    assert_works_next(server, cache)
+    assert server.asked[:3] == [None, None, server.asked[3]] and server.asked[3].startswith("bytes=")
 
 
 def test_a_busy_server_is_asked_again(server, cache):

@@ -4,6 +4,8 @@ Data flows one way: census → hierarchy → allocation (uses mechanism, mechani
 → simulation → downstream, experiments → plots, panels. `checks` refuses bad input for all of them; `layout` holds a tree's
 arrays for `hierarchy`. A release that may be published is `private` (uses accountant, integers); `audit` tests its claim.
 For your own table: `tables`, `splits`, `report` and the command line, `cli` (uses options), with `example` to try them on.
+Counts that do not ship come to `census` from the Bureau's own files: states, records, downloads → official → census;
+`verify` compares the two.
 """
 
 from . import downstream, experiments

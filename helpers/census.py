@@ -1,11 +1,11 @@
-"""Census counts as tables of leaves: the only file that knows file names, columns and geographic codes.
+"""Census counts as tables of leaves: the file that knows the embedded counts, and what the digits of a code mean.
 
 A 15-digit block code is state (2) + county (3) + tract (6) + block (4); a block's first digit is its block group.
 
     geoid: code of a block or block group, as text · levels: names out of LEVELS, top first
 
-The counts of three states ship with the package (see data/README.md). A loader for the Bureau's own files only has to
-return the same two columns as `_embedded`: geoid and population.
+    source: "embedded", the counts of three states that ship with the package (see data/README.md) · "official", those of any
+    state in the Bureau's redistricting files · "ppmf", its microdata; these two are downloaded on first use (see `official`)
 
 The nation ships too, without the codes of its blocks: the number of blocks in each block group says which blocks it has.
 """
@@ -20,13 +20,11 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
-from . import checks
+from . import checks, official, states
+from .states import state_name as state_name
 
-STATES = {  # name: (postal code, FIPS code)
-    "wyoming": ("WY", "56"),
-    "new_mexico": ("NM", "35"),
-    "delaware": ("DE", "10"),
-}
+STATES = {name: states.STATES[name] for name in states.EMBEDDED}  # those that ship, name: (postal code, FIPS code)
+SOURCES = ("embedded", *official.SOURCES)
 TREES = ("published", "populated", "geography")
 LEVELS = ("state", "county", "tract", "block group", "block")
 _DIGITS = {level: slice(*ends) for level, ends in zip(LEVELS, [(0, 2), (2, 5), (5, 11), (11, 12), (11, 15)], strict=True)}
@@ -34,16 +32,18 @@ NATION_LEVELS = ("country", *LEVELS)
 _BELOW = {"country": 12, "state": 10, "county": 7, "tract": 1, "block group": 0}  # digits of a group's code below a level
 
 
-def blocks(state: str) -> pd.DataFrame:
-    """Every 2020 block of a state, empty ones included: columns `geoid` (text) and `population`.
+def blocks(state: str, source: str = "embedded") -> pd.DataFrame:
+    """Every 2020 block of a state: columns `geoid` (text) and `population`. In the microdata empty blocks do not occur.
 
     >>> len(blocks("WY")), int(blocks("WY").population.sum())
     (53769, 576851)
     """
-    return _embedded(f"{state_name(state)}_2020_blocks.csv.gz").copy()
+    if checks.one_of("source", source, SOURCES) != "embedded":
+        return official.blocks(state, source, 2020)
+    return _embedded(f"{states.embedded_name(state)}_2020_blocks.csv.gz").copy()
 
 
-def leaves(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
+def leaves(state: str, tree: str, levels: Sequence[str], source: str = "embedded") -> pd.DataFrame:
     """The 2020 counts of a state as a table of leaves: a key column for each of `levels`, and `population`.
 
     `published` keeps blocks with people and knows a node by the codes of `levels` alone: without the county, blocks of
@@ -55,25 +55,27 @@ def leaves(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
     3  962700  1003          22
     4  962700  1004          16
     """
-    table = blocks(state)
-    checks.one_of("tree", tree, TREES)
-    levels = check_levels(levels)
-    if tree != "geography":
-        table = table[table.population > 0]
-    return _with_keys(table, tree, levels)
+    tree, levels = _check_tree(tree, source), check_levels(levels)
+    table = blocks(state, source)
+    return _with_keys(table if tree == "geography" else table[table.population > 0], tree, levels)
 
 
-def leaves_2010(state: str, tree: str, levels: Sequence[str]) -> pd.DataFrame:
-    """The 2010 counts of a state as a table of block groups, in the form of `leaves` (no level below the block group).
+def leaves_2010(state: str, tree: str, levels: Sequence[str], source: str = "embedded") -> pd.DataFrame:
+    """The 2010 counts of a state in the form of `leaves`: blocks, or block groups with people if `source` is "embedded".
 
-    Groups without people are not listed, so `tree` only decides how a node is known.
+    (Groups without people are not in the package, so there `tree` only decides how a node is known, and there is no level
+    below the group.)
 
     >>> leaves_2010("DE", "published", ["tract", "block group"]).head(1)
         tract block group  population
     0  040100           1        2637
     """
-    table = _embedded(f"{state_name(state)}_2010_blockgroups.csv.gz")
-    return _with_keys(table, checks.one_of("tree", tree, TREES), check_levels(levels))
+    tree, levels = _check_tree(tree, source), check_levels(levels)
+    if source == "embedded":
+        table = _embedded(f"{states.embedded_name(state)}_2010_blockgroups.csv.gz")
+    else:
+        table = official.blocks(state, source, 2010)
+    return _with_keys(table if tree == "geography" else table[table.population > 0], tree, levels)
 
 
 def nation(levels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray | None], list[np.ndarray] | None]:
@@ -104,20 +106,6 @@ def nation(levels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray | N
     return counts, parents, [_as_text(*label) for label in labels]
 
 
-def state_name(state: str) -> str:
-    """The package's name of a state given by name, postal code or FIPS code.
-
-    >>> state_name("New Mexico"), state_name("nm"), state_name("35")
-    ('new_mexico', 'new_mexico', 'new_mexico')
-    """
-    wanted = str(state).strip().lower().replace(" ", "_")
-    for name, (postal, fips) in STATES.items():
-        if wanted in (name, postal.lower(), fips):
-            return name
-    known = ", ".join(f"{name} ({postal}, {fips})" for name, (postal, fips) in STATES.items())
-    raise ValueError(f"state must be one of {known}, got {state!r}")
-
-
 def check_levels(levels: Sequence[str], known: Sequence[str] = LEVELS) -> list[str]:
     """Return `levels` as a list if it is a chain out of the known ones, top first.
 
@@ -130,6 +118,13 @@ def check_levels(levels: Sequence[str], known: Sequence[str] = LEVELS) -> list[s
     if not levels or levels != chain:
         raise ValueError(f"levels must be a chain out of {', '.join(known)}, top first, got {levels}")
     return levels
+
+
+def _check_tree(tree: str, source: str) -> str:
+    checks.one_of("tree", tree, TREES)
+    if checks.one_of("source", source, SOURCES) == "ppmf" and tree == "geography":
+        raise ValueError(f"tree must be published or populated with source 'ppmf', which lists no empty block, got {tree!r}")
+    return tree
 
 
 def _as_text(codes: np.ndarray, digits: int) -> np.ndarray:

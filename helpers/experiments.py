@@ -9,6 +9,7 @@ Totals are privacy budgets ε, and errors are in people², summed over the nodes
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -137,6 +138,22 @@ def state_experiment(state: str, trials: int, seed: int = 0, totals: Sequence[fl
     expected = sweep(rules, sorted({*GRID, *totals}), lambda eps: expected_error(truth, eps))
     measured = {c: measure(truth, rules, totals, trials, seed, c) for c in (False, True)}
     return Experiment(truth, earlier, rules, expected, pd.concat(measured, names=["consistent"]))
+
+
+def prior_regret(
+    state: str, sources: Sequence[str] = ("embedded", "official"), totals: Sequence[float] = TOTALS
+) -> pd.DataFrame:
+    """How much more error, in percent, the split of each prior makes than the best split of 2020: a row for each total.
+
+    Block counts of 2010 ("official", "ppmf") are downloaded on first use; "embedded" spreads those of the block groups.
+
+    >>> prior_regret("delaware", ["embedded"], [1]).round(2).loc[1]
+    embedded    0.21
+    Name: 1, dtype: float64
+    """
+    truth = load_state(state)
+    rules = {source: partial(minimize_error, prior(state, source=source)) for source in sources}
+    return regret(truth, rules, totals)
 
 
 def measure(

@@ -113,16 +113,23 @@ class Hierarchy:
         return f"Hierarchy({sizes}; total {self.counts[0].sum():,})"
 
 
-def load_state(state: str, tree: str = "published", levels: Sequence[str] = ("state", "tract", "block")) -> Hierarchy:
-    """The 2020 census counts of a state ("wyoming", "WY" or "56") as a tree, without any network.
+def load_state(
+    state: str,
+    tree: str = "published",
+    levels: Sequence[str] = ("state", "tract", "block"),
+    source: str = "embedded",
+) -> Hierarchy:
+    """The 2020 census counts of a state ("wyoming", "WY" or "56") as a tree.
 
     Trees: `published` (the paper's: blocks with people, the county left out of the codes), `populated` (blocks with people)
-    and `geography` (every block). `levels` is any chain out of state, county, tract, block group, block.
+    and `geography` (every block). `levels` is any chain out of state, county, tract, block group, block. `source` is
+    "embedded" (three states, without any network), "official" (any state: its redistricting file, downloaded on first use)
+    or "ppmf" (the microdata of the paper: a very large download).
 
     >>> load_state("wyoming")
     Hierarchy(1 state, 128 tract, 20,975 block; total 576,851)
     """
-    return Hierarchy.from_frame(census.leaves(state, tree, levels), levels=census.check_levels(levels))
+    return Hierarchy.from_frame(census.leaves(state, tree, levels, source), levels=census.check_levels(levels))
 
 
 def load_nation(levels: Sequence[str] = census.NATION_LEVELS) -> Hierarchy:
@@ -139,20 +146,27 @@ def load_nation(levels: Sequence[str] = census.NATION_LEVELS) -> Hierarchy:
     return Hierarchy(tuple(levels), tuple(counts), tuple(parents), labels and tuple(labels))
 
 
-def prior(state: str, tree: str = "published", levels: Sequence[str] = ("state", "tract", "block")) -> Hierarchy:
+def prior(
+    state: str,
+    tree: str = "published",
+    levels: Sequence[str] = ("state", "tract", "block"),
+    source: str = "embedded",
+) -> Hierarchy:
     """A public stand-in for `load_state`: the state in 2010, for choosing a split before looking at 2020.
 
-    Counts down to the block group are those of 2010. Each group is then spread evenly over k blocks, where k is the average
-    number of blocks a group has: blocks of the 2020 tree over groups of 2010, rounded. (With the tree `geography` that
-    number is public geography; with the other two it is the number of blocks with people.)
+    With `source` "official" or "ppmf" these are the true blocks of 2010 (downloaded on first use). What lies on a computer
+    already never changes the default, "embedded". There, counts down to the block group are those of 2010, and each group is
+    spread evenly over k blocks, where k is the average number of blocks a group has: blocks of the 2020 tree over groups of
+    2010, rounded. (With the tree `geography` that number is public geography; with the other two it is the number of blocks
+    with people.)
 
     >>> prior("wyoming")
     Hierarchy(1 state, 100 tract, 21,125 block; total 563,626)
     """
     levels = census.check_levels(levels)
     upper = [level for level in levels if level != "block"]
-    if upper == levels:
-        return Hierarchy.from_frame(census.leaves_2010(state, tree, levels), levels)
+    if upper == levels or source != "embedded":
+        return Hierarchy.from_frame(census.leaves_2010(state, tree, levels, source), levels)
     to_groups = upper if "block group" in upper else [*upper, "block group"]
     groups = Hierarchy.from_frame(census.leaves_2010(state, tree, to_groups), to_groups)
     k = max(1, round(load_state(state, tree, levels).sizes[-1] / groups.sizes[-1]))

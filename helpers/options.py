@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import nan
 
+from . import verify
 from .example import YEARS
 from .splits import BY_NODES, RULES
 
@@ -33,6 +34,7 @@ ABOUT = {
     "simulate": "Report how large the errors of a release would be, over many simulated ones.",
     "release": "Release the counts of a CSV file with exact noise; writes FILE and FILE.record.json.",
 }
+VERIFY = "Compare the census counts that ship with the package with the Bureau's own files, which are downloaded."
 OUTPUT = {"example": "table", "allocate": "split (JSON)", "simulate": "report (CSV)", "release": "counts (CSV)"}
 
 
@@ -47,6 +49,10 @@ def parser(commands: Mapping[str, Callable[[argparse.Namespace], None]]) -> argp
         one = _described(partial(subparsers.add_parser, command, help=text), text, lines)
         one.set_defaults(run=commands[command])
         _add_options(one, command)
+    # Its examples are apart, because they need a network.
+    one = _described(partial(subparsers.add_parser, "verify", help=VERIFY), VERIFY, ["verify", "verify vermont"])
+    one.set_defaults(run=verify.run)
+    verify.add_options(one)
     return whole
 
 

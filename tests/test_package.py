@@ -13,9 +13,10 @@ import helpers
 ROOT = Path(__file__).resolve().parent.parent
 # Data flows one way: a file may import from those before it.
 ORDER = [
-    "checks", "census", "layout", "hierarchy", "mechanism", "noise", "mechanisms", "guarantees", "allocation", "consistency",
-    "least_squares", "release", "simulation", "accountant", "integers", "exact_noise", "private", "audit", "downstream",
-    "experiments", "claims", "plots", "panels", "example", "tables", "splits", "report", "options", "cli",
+    "checks", "states", "records", "downloads", "official", "census", "layout", "hierarchy", "verify", "mechanism",
+    "noise", "mechanisms", "guarantees", "allocation", "consistency", "least_squares", "release", "simulation",
+    "accountant", "integers", "exact_noise", "private", "audit", "downstream", "experiments", "claims", "plots",
+    "panels", "example", "tables", "splits", "report", "options", "cli",
 ]  # fmt: skip
 CONTRACT = [
     "Hierarchy", "bias", "variance", "mse", "uniform", "cube_root", "minimize_error", "minimize_budget", "project_simplex",
@@ -114,8 +115,8 @@ def test_loading_reads_the_package_data_only():
 
 
 def test_importing_is_light():
-    """Matplotlib, SciPy, OpenDP, SymPy and tqdm are not imported with helpers; plots and panels only when asked for."""
-    heavy = ("matplotlib", "scipy", "opendp", "sympy", "tqdm", "helpers.plots", "helpers.panels")
+    """Matplotlib, SciPy, OpenDP, SymPy, tqdm and pooch are not imported with helpers; plots and panels when asked for."""
+    heavy = ("matplotlib", "scipy", "opendp", "sympy", "tqdm", "pooch", "requests", "helpers.plots", "helpers.panels")
     loaded = f"print(*[m for m in {heavy} if m in sys.modules])"
     assert run(f"import sys, helpers; {loaded}") == []
     assert run(f"import sys, helpers; helpers.plots; {loaded}") == ["matplotlib", "helpers.plots"]

@@ -80,7 +80,7 @@ EXERCISES = {
                 "You added up tract and block. Both have the same count: what is the variance of that one?",
             ),
         ],
-        hint="Precisions add up: that of a measurement is half of ε². Where is their sum largest, if the two budgets add up to 1?",
+        hint="Precisions add up, and that of a measurement is half of ε². Which budgets with the sum 1 make it largest?",
     ),
     "ex-16-gauss": FunctionExercise(
         right=lambda: lambda k: (np.sqrt(k + 1) - 1) / (k - 1 + np.sqrt(k + 1)),

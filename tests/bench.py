@@ -28,6 +28,7 @@ from tqdm import tqdm
 
 from helpers import Hierarchy, gls, load_nation, load_state, minimize_error, noisy_counts, release, simulate, top_down
 from helpers.census import LEVELS
+from helpers.mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, Mechanism
 
 ROOT = Path(__file__).resolve().parent.parent
 JSON, PLOT = ROOT / "book" / "bench.json", ROOT / "book" / "images" / "bench.svg"
@@ -192,6 +193,17 @@ def versus_top_down(name: str, hierarchy: Hierarchy, pairs: int) -> Row:
     return Row(f"gls / top_down, {name}", sense="≤", bar=2, valid=unbiased, **in_turn(things, pairs))
 
 
+def versus_laplace_noise(mechanism: Mechanism, hierarchy: Hierarchy) -> Iterator[Row]:
+    """A split and a release with another noise, in units of the same with Laplace noise; valid if the split is optimal."""
+    kinds = {mechanism.name: mechanism, "Laplace": LAPLACE}
+    splits = {name: partial(minimize_error, hierarchy, total=1, mechanism=kind) for name, kind in kinds.items()}
+    solved = splits[mechanism.name]().kkt_spread < 1e-10
+    name = f"{mechanism.name} / Laplace"
+    yield Row(f"minimize_error: {name}", sense="≤", bar=10, valid=solved, **in_turn(splits, pairs=200))
+    releases = {name: partial(release, hierarchy, split(), seed=1) for name, split in splits.items()}
+    yield Row(f"release: {name}", sense="≤", bar=3, **in_turn(releases, pairs=200))
+
+
 def memory() -> Row:
     """Peak memory of reading the nation, building its tree, one allocation and one release, in a process of its own."""
     done = subprocess.run([sys.executable, __file__, "--peak"], stdout=subprocess.PIPE, text=True, check=True)
@@ -235,6 +247,8 @@ def measure(published: Hierarchy, geography: Hierarchy, country: Hierarchy) -> I
     yield growth("simulate", simulating, geography, country, pairs=5)
     yield versus_top_down("published Wyoming", published, pairs=300)
     yield versus_top_down("nation", country, pairs=9)
+    for mechanism in (DISCRETE_LAPLACE, GAUSSIAN):
+        yield from versus_laplace_noise(mechanism, published)
 
 
 def draw(rows: list[Row]) -> None:
@@ -257,7 +271,7 @@ def draw(rows: list[Row]) -> None:
 
     gains, costs = ([r for r in rows if r.unit == "×" and r.sense == sense] for sense in "≥≤")
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(2, figsize=(7.6, 7), layout="constrained", height_ratios=[len(gains), len(costs)])
+        figure, axes = plt.subplots(2, figsize=(7.6, 8.4), layout="constrained", height_ratios=[len(gains), len(costs)])
         panel(axes[0], gains, "times faster (longer is better)", left=1)
         panel(axes[1], costs, "times as long (shorter is better)", left=0.1)
         figure.savefig(PLOT, metadata={"Date": None})
@@ -269,7 +283,7 @@ def main() -> int:
     peak = memory()  # first: on Linux the peak of a child starts at its parent's
     trees = {"published": load_state("WY"), "geography": load_state("WY", "geography", LEVELS)}
     trees["country"] = load_nation()
-    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=16), peak]
+    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=20), peak]
     found = {
         "rows": [asdict(r) | {"verdict": r.verdict} for r in rows],
         "sizes": {name: dict(zip(h.levels, h.sizes.tolist(), strict=True)) for name, h in trees.items()},

@@ -19,7 +19,7 @@ from test_exercises import EXERCISE, SOLUTION
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = read_book()
 FENCED_SOLUTION = re.compile(r"^([`:]{3,})\{solution\} \S+\n(.*?)^\1", re.DOTALL | re.MULTILINE)
-HOLES = ("", "**Your answer:**", "*In words:*")
+HOLES = ("", "**Your work:**", "*In words:*")
 each_chapter = pytest.mark.parametrize("chapter", BOOK.chapters, ids=lambda chapter: chapter.stem)
 
 

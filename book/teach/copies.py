@@ -211,7 +211,7 @@ def student(copy: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for cell in copy.cells:
         label = cell.metadata.get("exercise", "")
         if label:
-            cell.source = "" if cell.cell_type == "code" else "**Your answer:**" if label != before else "*In words:*"
+            cell.source = "" if cell.cell_type == "code" else "**Your work:**" if label != before else "*In words:*"
             cell.metadata.tags = ["answer"]
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None

@@ -164,9 +164,9 @@ def _newton(
         slope = g * curvature / (k * marginal)
         step = ((g / slope).sum() / (1 / slope).sum() - g) / slope
         # Stay inside ε > 0: go at most nine tenths of the way to the boundary.
-        step *= min(1.0, 0.9 / max((-step / eps).max(), 0.9))
+        step *= 0.9 / max(0.9, *(-step / eps).tolist())
         eps = eps + step
-        eps *= total / eps.sum()
+        eps *= total / sum(eps.tolist())
     return best
 
 

@@ -127,6 +127,7 @@ def make_pdf(site: Path, target: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport={"width": 643, "height": 980})  # what the margins leave of a sheet, in CSS pixels
+        tab.set_default_timeout(300_000)  # milliseconds: one page with the whole book is slow to load on a busy machine
         tab.emulate_media(media="print")
         tab.goto(source.resolve().as_uri())
         tab.evaluate(FIT)

@@ -7,7 +7,7 @@ READY := .venv/ready
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help book pdf zip lite site teach test test-bare test-lite format lab address bench notebooks full figures clean
+.PHONY: help book pdf zip lite site teach test test-bare test-lite mutants format lab address bench notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,10 @@ test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in 
 
 _build/html/lite:
 	$(MAKE) lite
+
+# Some of them: make mutants MODULES="layout noise"; after new tests, only what survived before: AGAIN=1
+mutants: $(READY)  ## break the helpers in thousands of small ways and see that their tests notice; about an hour
+	$(BIN)/python tests/mutants.py $(if $(AGAIN),--again) $(MODULES)
 
 format: $(READY)  ## wrap the code of the notebooks to the width of the page; long strings and comments are left to you
 	$(BIN)/ruff format notebooks

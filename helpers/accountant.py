@@ -91,7 +91,7 @@ def exact(name: str, value: float | Fraction) -> Fraction:
     Fraction(1, 10)
     """
     number = checks.positive(name, value)
-    return Fraction(value) if isinstance(value, Rational) else Fraction(repr(number))
+    return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(repr(number))
 
 
 def _below(value: Fraction) -> float:

@@ -19,6 +19,8 @@ from .mechanisms import LAPLACE, Mechanism, check_mechanism
 _SOLVED = 1e-14  # a spread that rounding alone could cause
 _ROUNDING = 1e-10  # below this spread, a step that brings no progress is rounding
 _MOST_STEPS = 60
+# Between these, no marginal error and no curvature leaves the range of doubles, whatever the tree and the mechanism.
+_RANGES = {"total": (1e-40, 1e40), "tau": (1e-60, 1e50), "weights": (1e-20, 1e20)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +115,8 @@ def minimize_budget(
     """Program (2): minimise Σ_l ε_l over ε > 0 with Σ_l w_l F_l(ε_l) ≤ tau (people squared).
 
     The constraint is always active, so this is program (1) at the total T whose least error E(T) is tau. E falls like
-    1/T², which makes E^(−1/2) almost a straight line: Newton's method on it needs about four solutions of (1). (With
-    Gaussian noise E falls like 1/T, and it is Newton's method on 1/E.)
+    1/T² (with Gaussian noise like 1/T), which makes log E almost a straight line in log T: Newton's method on it needs
+    about four solutions of (1).
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> best = minimize_budget(tree, tau=40)
@@ -129,8 +131,8 @@ def minimize_budget(
         total = min(total, mechanism.largest)
         eps, marginal = _newton(hierarchy, total, w, mechanism)
         error = w @ _mse_by_level(hierarchy, eps, mechanism)
-        # E^(1/(1−k)) is nearly linear in T, and the marginal error is −dE/dT.
-        step = (k - 1) * error / marginal.mean() * ((error / tau) ** (1 / (k - 1)) - 1)
+        slope = marginal.mean() * total / error  # −dlog E/dlog T, because the marginal error is −dE/dT
+        step = total * ((error / tau) ** (1 / slope) - 1)
         if abs(step) <= 1e-15 * total:
             break
         total += step
@@ -160,6 +162,9 @@ def _newton(
             break  # rounding, not the method, now moves the spread
         if spread < _SOLVED:
             break
+        if not mechanism.steady:  # whole noise, not Laplace noise
+            eps = _by_local_powers(eps, marginal, curvature, total)
+            continue
         g = marginal ** (-1 / k)
         slope = g * curvature / (k * marginal)
         step = ((g / slope).sum() / (1 / slope).sum() - g) / slope
@@ -168,6 +173,22 @@ def _newton(
         eps = eps + step
         eps *= total / sum(eps.tolist())
     return best
+
+
+def _by_local_powers(eps: np.ndarray, marginal: np.ndarray, curvature: np.ndarray, total: float) -> np.ndarray:
+    """(L,) the solution of program (1) if each marginal error were M_l (ε_l/x)^κ_l, with the slope κ_l that it has here.
+
+    Then x_l = ε_l (M_l/λ)^(1/κ_l), and log Σ x is convex in log λ: Newton's method finds the λ that makes Σ x the total.
+    """
+    log_m, kappa = np.log(marginal), curvature * eps / marginal
+    log_lambda = log_m.min()
+    for _ in range(_MOST_STEPS):
+        x = eps * np.exp((log_m - log_lambda) / kappa)
+        step = np.log(x.sum() / total) * x.sum() / (x / kappa).sum()
+        log_lambda += step
+        if abs(step) < 1e-12:
+            break
+    return x * (total / x.sum())
 
 
 def _root_shares(hierarchy: Hierarchy, w: np.ndarray, mechanism: Mechanism) -> np.ndarray:
@@ -207,8 +228,12 @@ def _checked(hierarchy: Hierarchy, name: str, value: float, weights, mechanism: 
     check_hierarchy(hierarchy)
     value = checks.positive(name, value)
     check_mechanism(mechanism)
+    checks.between(name, value, *_RANGES[name])
     if name == "total":
         mechanism.check_largest(name, value)
     if weights is None:
         return value, np.ones(len(hierarchy.levels))
-    return value, checks.per_level("weights", weights, hierarchy.levels)
+    w = checks.per_level("weights", weights, hierarchy.levels)
+    least, most = _RANGES["weights"]
+    checks.refuse_if_any("weights", f"between {least:g} and {most:g}", w, (w < least) | (w > most))
+    return value, w

@@ -59,7 +59,7 @@ def audit(
     >>> 1 < audit(halved, 0, 1, trials=20_000).eps < 2
     True
     """
-    trials = checks.whole("trials", trials, least=20)
+    trials = checks.whole("trials", trials, least=20, most=checks.MOST_TRIALS)
     alpha = 1 - _confidence(confidence)
     a, b = (_scores(mechanism, value, trials, score) for value in (first, second))
     half = trials // 2

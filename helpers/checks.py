@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+# Counts, budgets, weights and variances beyond these have squares that a double cannot hold.
+LEAST, MOST = 1e-150, 1e150
+MOST_TRIALS = 10**12  # would run for years
+
 
 def positive(name: str, value: Any) -> float:
     """Return `value` as a float if it is a finite number above zero.
@@ -24,7 +28,31 @@ def positive(name: str, value: Any) -> float:
     number = _float(value)
     if not isfinite(number) or number <= 0:
         raise ValueError(f"{name} must be a finite number above zero, got {value}")
+    return between(name, number, LEAST, MOST)
+
+
+def between(name: str, number: float, least: float, most: float) -> float:
+    """Return `number` if it is not so small or large that doubles fail.
+
+    >>> between("total", 1e-200, 1e-40, 1e40)
+    Traceback (most recent call last):
+    ValueError: total must be between 1e-40 and 1e+40, got 1e-200
+    """
+    if not least <= number <= most:
+        raise ValueError(f"{name} must be between {least:g} and {most:g}, got {number:g}")
     return number
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return `value` if it is True or False: any other text or number would be taken for one of them by accident.
+
+    >>> flag("consistent", "no")
+    Traceback (most recent call last):
+    TypeError: consistent must be True or False, got 'no'
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def not_negative(name: str, value: Any) -> float:
@@ -34,14 +62,15 @@ def not_negative(name: str, value: Any) -> float:
     Traceback (most recent call last):
     ValueError: total must be finite, got nan
     """
-    array = counts(name, value)
+    array = numbers(name, value)
     if array.ndim:
         raise TypeError(f"{name} must be a single number, got an array of shape {array.shape}")
+    refuse_if_any(name, "zero or more", array, array < 0)
     return float(array)
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """Return `value` as an int if it is a whole number of at least `least`.
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return `value` as an int if it is a whole number of at least `least` and, if given, at most `most`.
 
     >>> whole("trials", 1, least=2)
     Traceback (most recent call last):
@@ -51,6 +80,8 @@ def whole(name: str, value: Any, least: int) -> int:
         raise TypeError(f"{name} must be a whole number of at least {least}, got {value!r}")
     if value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value}")
+    if most is not None and value > most:
+        raise ValueError(f"{name} must be a whole number of at most {most:,}, got {value}")
     return int(value)
 
 
@@ -81,6 +112,8 @@ def counts(name: str, values: Any) -> np.ndarray:
     """
     array = numbers(name, values)
     refuse_if_any(name, "zero or more", array, array < 0)
+    if array.dtype.kind == "f":
+        refuse_if_any(name, f"at most {MOST:g}", array, array > MOST)
     return array
 
 
@@ -93,6 +126,7 @@ def positives(name: str, values: Any) -> np.ndarray:
     """
     array = numbers(name, values).astype(np.float64)
     refuse_if_any(name, "above zero", array, array <= 0)
+    refuse_if_any(name, f"between {LEAST:g} and {MOST:g}", array, (array < LEAST) | (array > MOST))
     return array
 
 
@@ -140,6 +174,8 @@ def one_of(name: str, value: Any, options: Sequence[str]) -> str:
 
 
 def _as_array(name: str, values: Any) -> np.ndarray:
+    if _misleads(values):
+        raise TypeError(f"{name} must be numbers, got {values!r}")
     try:
         array = np.asarray(values)
     except ValueError:  # ragged nesting has no rectangular array
@@ -153,6 +189,13 @@ def _as_array(name: str, values: Any) -> np.ndarray:
         return plain.reshape(array.shape)
     first = array.ravel()[0] if array.size else values
     raise TypeError(f"{name} must be numbers, got {first.item() if isinstance(first, np.generic) else first!r}")
+
+
+def _misleads(values: Any) -> bool:
+    """Does it hold what NumPy would take for a number: True in a list for 1, or the number under a mask?"""
+    if isinstance(values, (list, tuple)):
+        return any(map(_misleads, values))
+    return isinstance(values, (bool, np.bool_)) or np.ma.is_masked(values)
 
 
 def _number(name: str, value: Any) -> float | int:

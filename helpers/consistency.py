@@ -15,6 +15,7 @@ from .layout import Run
 
 # Members up to a million times what the family must add up to lose six of sixteen digits to rounding, which is harmless.
 _WITHIN_REACH = 1e6
+_LARGEST_SUM = 1e300  # a sum of such numbers is still a double
 
 
 def project_simplex(values: ArrayLike, total: float) -> np.ndarray:
@@ -28,7 +29,7 @@ def project_simplex(values: ArrayLike, total: float) -> np.ndarray:
     x = checks.numbers("values", values).astype(np.float64)
     if x.ndim != 1 or x.size == 0:
         raise ValueError(f"values must be a flat array with at least one number, got shape {x.shape}")
-    t = checks.not_negative("total", total)
+    t = checks.between("total", checks.not_negative("total", total), 0, _LARGEST_SUM)
     family = Run(slice(0, x.size), slice(0, 1), np.array([0]), np.array([x.size]))
     _bring_within_reach(x, np.array([t]), family)
     fit_families(x, np.array([t]), family)

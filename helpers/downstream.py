@@ -42,6 +42,8 @@ def shares(counts: ArrayLike, weight: str | Weight = "linear") -> np.ndarray:
     total = n.sum(axis=-1, keepdims=True)
     p = np.divide(n, total, out=np.full_like(n, 1 / n.shape[-1]), where=total > 0)
     weights = np.asarray(function(p), dtype=np.float64)
+    if weights.shape != p.shape:
+        raise ValueError(f"weight must give one number for each of the {p.shape[-1]} groups, got shape {weights.shape}")
     return weights / _given(weights, weights.sum(axis=-1, keepdims=True))
 
 
@@ -86,7 +88,8 @@ def simulate_misallocation(
     from tqdm import tqdm
 
     eps, mechanism = check_eps(hierarchy, eps)
-    trials = checks.whole("trials", trials, least=2)
+    trials = checks.whole("trials", trials, least=2, most=checks.MOST_TRIALS)
+    checks.flag("consistent", consistent)
     rng = generator(seed)
     families = _Families(hierarchy)
     if not isinstance(weights, Mapping) or not weights:

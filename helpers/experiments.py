@@ -58,6 +58,7 @@ def sweep(rules: Mapping[str, Rule], totals: Sequence[float], error: Callable[[A
     """
     from tqdm import tqdm
 
+    _check_sweep(rules, totals)
     cases = [(name, total) for name in rules for total in totals]
     bar = tqdm(cases, desc="budgets", delay=1, leave=False)
     table = pd.concat({(name, total): error(rules[name](total)) for name, total in bar}, names=["rule", "total"])
@@ -91,6 +92,7 @@ def regret(truth: Hierarchy, rules: Mapping[str, Rule], totals: Sequence[float])
     uniform    1.56
     Name: 1, dtype: float64
     """
+    _check_sweep(rules, totals)
     best = np.array([minimize_error(truth, total).mse for total in totals])
     found = {name: [expected_error(truth, rule(t)).mse.sum() for t in totals] for name, rule in rules.items()}
     return pd.DataFrame({n: 100 * (np.array(e) / best - 1) for n, e in found.items()}, pd.Index(totals, name="total"))
@@ -102,13 +104,22 @@ def predicted_gain(sizes: Sequence[int]) -> float:
     >>> round(predicted_gain([1, 128, 20_975]), 2)
     5.0
     """
-    n = np.asarray(sizes, dtype=np.float64)
+    n = checks.positives("sizes", sizes)
+    if n.ndim != 1 or n.size == 0:
+        raise ValueError(f"sizes must be a list with the number of nodes of each level, got shape {n.shape}")
     return float(len(n) ** 2 * n.sum() / np.cbrt(n).sum() ** 3)
 
 
 def budgets(rule: Rule, values: Sequence[float]) -> np.ndarray:
     """(k, L) the budgets of the levels that a rule gives for each of k totals (or error targets)."""
     return np.array([rule(value).eps for value in values])
+
+
+def _check_sweep(rules: Mapping[str, Rule], totals: Sequence[float]) -> None:
+    if not isinstance(rules, Mapping) or not rules or not all(map(callable, rules.values())):
+        raise TypeError(f"rules must map at least one name to a function from a total to an Allocation, got {rules!r}")
+    if checks.positives("totals", totals).ndim != 1 or len(totals) == 0:
+        raise ValueError(f"totals must be a list of at least one budget, got {totals!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +142,7 @@ def state_experiment(state: str, trials: int, seed: int = 0, totals: Sequence[fl
     >>> delaware.measured.index.names
     FrozenList(['consistent', 'rule', 'total', 'level'])
     """
-    checks.whole("trials", trials, least=2)
+    checks.whole("trials", trials, least=2, most=checks.MOST_TRIALS)
     checks.whole("seed", seed, least=0)  # a whole number, because it is used twice: with and without consistency
     truth, earlier = load_state(state), prior(state)
     rules = compared_rules(truth, earlier)

@@ -10,6 +10,7 @@ from math import exp, log, sqrt
 
 from . import checks
 
+_EPS, _RHO = (1e-6, 1e6), (1e-12, 1e12)  # where the formulas keep nine digits
 
 def rho_of_pure(eps: float) -> float:
     """ρ = ε²/2: the zCDP that every ε-differentially private release has (Bun and Steinke, 2016).
@@ -26,7 +27,7 @@ def eps_of_rho(rho: float, delta: float) -> float:
     >>> round(eps_of_rho(0.5, 1e-6), 3)
     5.757
     """
-    rho, delta = checks.positive("rho", rho), _chance(delta)
+    rho, delta = _within("rho", rho, _RHO), _chance(delta)
     return rho + 2 * sqrt(rho * -log(delta))
 
 
@@ -40,7 +41,7 @@ def least_eps_of_rho(rho: float, delta: float) -> float:
     """
     from scipy.optimize import brentq
 
-    rho, delta = checks.positive("rho", rho), _chance(delta)
+    rho, delta = _within("rho", rho, _RHO), _chance(delta)
 
     def slope(x: float) -> float:  # x = α − 1
         return rho * x * x + log(delta * (1 + x))
@@ -57,9 +58,13 @@ def gaussian_delta(eps: float, rho: float) -> float:
     >>> round(gaussian_delta(1, 0.5), 4)
     0.1269
     """
+    eps = checks.between("eps", checks.not_negative("eps", eps), 0, _EPS[1])
+    return _gaussian_delta(eps, _within("rho", rho, _RHO))
+
+
+def _gaussian_delta(eps: float, rho: float) -> float:
     from scipy.special import erfcx, ndtr
 
-    eps, rho = checks.not_negative("eps", eps), checks.positive("rho", rho)
     mu = sqrt(2 * rho)
     near, far = eps / mu - mu / 2, eps / mu + mu / 2
     if near < 0:
@@ -77,10 +82,10 @@ def gaussian_rho(eps: float, delta: float) -> float:
     """
     from scipy.optimize import brentq
 
-    eps, delta = checks.positive("eps", eps), _chance(delta)
+    eps, delta = _within("eps", eps, _EPS), _chance(delta)
 
     def excess(log_rho: float) -> float:
-        found = gaussian_delta(eps, exp(log_rho))
+        found = _gaussian_delta(eps, exp(log_rho))
         return log(found) - log(delta) if found > 0 else -750.0  # below the least double
 
     high = 0.0
@@ -90,6 +95,10 @@ def gaussian_rho(eps: float, delta: float) -> float:
     while excess(low) > 0:
         low -= 1
     return exp(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
+
+
+def _within(name: str, value: float, limits: tuple[float, float]) -> float:
+    return checks.between(name, checks.positive(name, value), *limits)
 
 
 def _chance(delta: float) -> float:

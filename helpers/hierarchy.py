@@ -199,8 +199,7 @@ def check_like(name: str, values: Sequence[ArrayLike], hierarchy: Hierarchy) -> 
     ValueError: noisy[1] must have one entry for each of the 2 nodes of level 2, got shape (3,)
     """
     check_hierarchy(hierarchy)
-    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
-        raise TypeError(f"{name} must be a list with one array a level, got {values!r}")
+    _check_list(name, values)
     if len(values) != len(hierarchy.levels):
         raise ValueError(f"{name} must have one array for each of the {len(hierarchy.levels)} levels, got {len(values)}")
     arrays = [checks.numbers(f"{name}[{i}]", v).astype(np.float64, copy=False) for i, v in enumerate(values)]
@@ -212,6 +211,12 @@ def check_like(name: str, values: Sequence[ArrayLike], hierarchy: Hierarchy) -> 
     return arrays
 
 
+def _check_list(name: str, values: Any) -> None:
+    """Refuse what has no length; a single number in an array has none."""
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or getattr(values, "ndim", 1) == 0:
+        raise TypeError(f"{name} must be a list with one array a level, got {values!r}")
+
+
 def _sum_by(index: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
     """(size,) sums of the values that share an index, in the values' own type (bincount would make floats)."""
     out = np.zeros(size, dtype=values.dtype)
@@ -220,7 +225,7 @@ def _sum_by(index: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
 
 
 def _check_level_names(levels: Sequence[str]) -> list[str]:
-    if not isinstance(levels, Iterable) or isinstance(levels, str):
+    if not isinstance(levels, Iterable) or isinstance(levels, str) or getattr(levels, "ndim", 1) != 1:
         raise TypeError(f"levels must be a list of names, top first, got {levels!r}")
     levels = list(levels)
     if not levels:
@@ -263,8 +268,7 @@ def _keys(frame: pd.DataFrame, level: str) -> pd.Series:
 
 def _check_counts(counts, parents) -> tuple[list[np.ndarray], list[np.ndarray | None]]:
     for name, value in (("counts", counts), ("parents", parents)):
-        if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str):
-            raise TypeError(f"{name} must be a list with one array a level, got {value!r}")
+        _check_list(name, value)
     if len(counts) == 0:
         raise ValueError("counts must hold at least one level, got none")
     if len(parents) != len(counts):

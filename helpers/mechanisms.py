@@ -33,6 +33,7 @@ class Mechanism(ABC):
     symbol: ClassVar[str]  # of the budget
     power: ClassVar[int]  # the marginal error −∂MSE/∂b of a large count falls like b^(−power), for small b at least
     least: ClassVar[float] = 1.0  # MSE·b^(power−1) of an empty count, for small b; a large count has twice that
+    steady: ClassVar[bool] = True  # does it fall like that power at every b?
     largest: ClassVar[float] = inf  # a larger budget leaves an error that doubles cannot tell from zero
 
     def bias(self, n: ArrayLike, budget: ArrayLike) -> np.ndarray | float:
@@ -129,7 +130,7 @@ class _DiscreteLaplace(Mechanism):
     For small ε, 2v is x and 4 sinh²(ε/2) is ε²: the Laplace formulas.
     """
 
-    name, symbol, power = "discrete Laplace", "ε", 3
+    name, symbol, power, steady = "discrete Laplace", "ε", 3, False  # whole noise: exp(−b) for large b
     largest = 600.0  # the error is then below 1e-260
 
     def error(self, n, b):

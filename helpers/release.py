@@ -14,6 +14,8 @@ from .consistency import fit_families
 from .hierarchy import Hierarchy, check_hierarchy
 from .mechanisms import LAPLACE, Mechanism, check_mechanism
 
+_RANGE = 1e-60, 1e60  # of a level's budget; the fourth power of an error must fit into a double
+
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
@@ -36,7 +38,7 @@ def release(
     (True, True)
     """
     eps, mechanism = check_eps(hierarchy, eps, mechanism)
-    return draw(hierarchy, eps, generator(seed), consistent, mechanism)
+    return draw(hierarchy, eps, generator(seed), checks.flag("consistent", consistent), mechanism)
 
 
 def noisy_counts(
@@ -90,9 +92,11 @@ def check_eps(
     check_hierarchy(hierarchy)
     budgets = checks.per_level("eps", eps, hierarchy.levels)
     meant = eps.mechanism if isinstance(eps, Allocation) else None
-    mechanism = check_mechanism(mechanism or meant or LAPLACE)
+    mechanism = check_mechanism((meant or LAPLACE) if mechanism is None else mechanism)
     if meant not in (None, mechanism):  # a ρ is not an ε
         raise ValueError(f"mechanism must be that of the allocation in eps, {meant.name}, got {mechanism.name}")
+    least, most = _RANGE
+    checks.refuse_if_any("eps", f"between {least:g} and {most:g}", budgets, (budgets < least) | (budgets > most))
     mechanism.check_largest("eps", budgets)
     return budgets, mechanism
 

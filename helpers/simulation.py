@@ -67,6 +67,7 @@ def simulate(
     ['bias2', 'variance', 'mse', 'bias2_se', 'variance_se', 'mse_se']
     """
     eps, mechanism = check_eps(hierarchy, eps, mechanism)
+    checks.flag("consistent", consistent)
     return _measured(hierarchy, lambda rng: draw(hierarchy, eps, rng, consistent, mechanism), trials, seed)
 
 
@@ -95,7 +96,7 @@ def _measured(
 ) -> pd.DataFrame:
     from tqdm import tqdm
 
-    trials = checks.whole("trials", trials, least=2)
+    trials = checks.whole("trials", trials, least=2, most=checks.MOST_TRIALS)
     rng = generator(seed)
     levels = [ErrorStream(len(n), trials) for n in hierarchy.counts]
     for _ in tqdm(range(trials), desc="releases", delay=1, leave=False):

@@ -153,10 +153,22 @@ def test_the_least_budget_meets_its_target(mechanism, tau):
     assert_allclose(minimize_error(FAMILY, best.total, mechanism=mechanism).mse, tau, rtol=1e-9)
 
 
+@EACH
+@given(tree=trees(), tau=st.floats(-6, 12).map(lambda power: 10.0**power), data=st.data())
+def test_uneven_weights_do_not_lead_astray(mechanism, tree, tau, data):
+    """Program (2) meets its target with weights over 16 orders of magnitude, and program (1) has a solution there."""
+    levels = len(tree.levels)
+    w = np.array(data.draw(st.lists(st.floats(-8, 8).map(lambda p: 10.0**p), min_size=levels, max_size=levels)))
+    best = minimize_budget(tree, tau, w, mechanism)
+    assert_allclose(w @ best.mse_by_level, tau, rtol=1e-9)
+    assert best.kkt_spread < 1e-9
+
+
 def test_the_least_budget_for_discrete_noise_may_not_exist():
     """An error that no double-sized budget can reach is refused by name."""
-    with pytest.raises(ValueError, match="tau must be an error that discrete Laplace noise can reach, got 1e-300"):
-        minimize_budget(FAMILY, 1e-300, mechanism=DISCRETE_LAPLACE)
+    chain = Hierarchy.from_counts([[3]] * 8, [None] + [[0]] * 7)
+    with pytest.raises(ValueError, match="tau must be an error that discrete Laplace noise can reach, got 1e-60"):
+        minimize_budget(chain, 1e-60, mechanism=DISCRETE_LAPLACE)
 
 
 @EACH

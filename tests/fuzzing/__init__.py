@@ -1,6 +1,6 @@
 """Generated input, right and wrong, for every public function and the command line: `make fuzz`.
 
-    machine: draws cases, runs them, judges what happens · functions, files: what to call, and with what
+machine: draws cases, runs them, judges what happens · functions, files: what to call, and with what
 """
 
 from .files import TARGETS as OF_FILES

@@ -1,7 +1,7 @@
 """`python -m fuzzing`: many cases of every target, until all have run or the time is up.
 
-    python -m fuzzing --cases 120000 --minutes 20      spread evenly over the targets; what `make fuzz` does
-    python -m fuzzing uniform 1234                     one case again
+python -m fuzzing --cases 120000 --minutes 20      spread evenly over the targets; what `make fuzz` does
+python -m fuzzing uniform 1234                     one case again
 """
 
 import argparse

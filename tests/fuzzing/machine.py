@@ -34,14 +34,14 @@ NAN, INF = float("nan"), float("inf")
 # Values that somebody might pass by accident or on purpose, as they are: most are no numbers.
 ODD = [
     lambda: None, lambda: True, lambda: False, lambda: NAN, lambda: INF, lambda: -INF, lambda: -1, lambda: -0.0, lambda: 0,
-    lambda: 10**400, lambda: -(10**400), lambda: 2**63, lambda: 1e308, lambda: 5e-324, lambda: "", lambda: "1", lambda: "ε\x00\n",
-    lambda: b"1", lambda: 1j, lambda: [], lambda: [[]], lambda: (), lambda: {}, lambda: {"a": 1}, lambda: set(), lambda: object(),
-    lambda: int, lambda: len, lambda: Fraction(1, 3), lambda: Decimal("0.5"), lambda: pd.NA, lambda: pd.NaT,
+    lambda: 10**400, lambda: -(10**400), lambda: 2**63, lambda: 1e308, lambda: 5e-324, lambda: "", lambda: "1", lambda: b"1",
+    lambda: "ε\x00\n", lambda: 1j, lambda: [], lambda: [[]], lambda: (), lambda: {}, lambda: {"a": 1}, lambda: set(),
+    lambda: object(), lambda: int, lambda: len, lambda: Fraction(1, 3), lambda: Decimal("0.5"), lambda: pd.NA, lambda: pd.NaT,
     lambda: datetime(2020, 4, 1), lambda: np.datetime64("2020-04-01"), lambda: np.array(2.0), lambda: np.array([]),
     lambda: np.array([[1, 2], [3, 4]]), lambda: np.array(["a"]), lambda: np.array([True]), lambda: np.array([1 + 1j]),
-    lambda: np.ma.masked_array([1.0, 2.0], [True, False]), lambda: pd.Series([1.0, 2.0], index=["b", "a"]), lambda: pd.DataFrame(),
-    lambda: iter([1, 2]), lambda: range(3), lambda: slice(1), lambda: np.float16(1.5), lambda: np.int8(3), lambda: [None],
-    lambda: [1, "2"], lambda: [[1], [1, 2]], lambda: [NAN], lambda: [True, False], lambda: ["state"], lambda: np.bool_(True),
+    lambda: np.ma.masked_array([1.0, 2.0], [True, False]), lambda: pd.Series([1.0, 2.0], index=["b", "a"]),
+    lambda: pd.DataFrame(), lambda: iter([1, 2]), lambda: range(3), lambda: slice(1), lambda: np.float16(1.5), lambda: np.int8(3),
+    lambda: [None], lambda: [1, "2"], lambda: [[1], [1, 2]], lambda: [NAN], lambda: [True, False], lambda: ["state"], lambda: np.bool_(True),
     lambda: [10**400], lambda: [object()], lambda: {1.0, 2.0}, lambda: "wyoming", lambda: Path("x"), lambda: Exception("x"),
 ]  # fmt: skip
 
@@ -83,7 +83,7 @@ class Target:
     """A function to call: how to draw each argument, and an oracle for its answers.
 
     An argument's maker takes a Draw and the arguments drawn before it. `check` takes the answer and the arguments.
-    `flat` names the arguments that are not numbers, whose odd values may be fine (labels, seeds); they reach `check` as they are.
+    `flat` names the arguments that are not numbers, whose odd values may be fine (labels, seeds): `check` sees them so.
     """
 
     call: Callable
@@ -111,7 +111,7 @@ def run_case(name: str, target: Target, number: int) -> bool:
         arguments[argument] = draw.odd(arguments[argument])
 
     def finding(what: str) -> Finding:
-        shown = "\n".join(f"  {key}{' (spoilt)' if key in spoilt else ''} = {_show(value)}" for key, value in arguments.items())
+        shown = "\n".join(f"  {k}{' (spoilt)' if k in spoilt else ''} = {_show(v)}" for k, v in arguments.items())
         return Finding(f"{name} {number}: {what}\n{shown}")
 
     try:
@@ -119,7 +119,7 @@ def run_case(name: str, target: Target, number: int) -> bool:
             warnings.simplefilter("error")
             found = target.call(**arguments)
     except target.promised as error:
-        problem = _unkept_promise(error, [*arguments, *target.words]) if spoilt else "refused, though all was right: " + str(error)
+        problem = _unkept_promise(error, [*arguments, *target.words]) if spoilt else "refused, though all was right"
         if problem:
             raise finding(f"{problem}\n{_trace(error)}") from None
         return False
@@ -155,9 +155,12 @@ def _plain(value: Any) -> Any:
         raise AssertionError(f"{value!r} was accepted as a number")
     if isinstance(value, Real):
         return value
+    if isinstance(value, pd.DataFrame):
+        return value.to_numpy(dtype=np.float64)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return _plain(value[()])
     if isinstance(value, (list, tuple, np.ndarray, pd.Series, range)):
-        items = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else [_plain(item) for item in value]
-        return items
+        return [_plain(item) for item in value]
     raise AssertionError(f"{value!r} was accepted as a number")
 
 

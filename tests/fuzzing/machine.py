@@ -14,6 +14,7 @@ import signal
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -33,16 +34,13 @@ NAN, INF = float("nan"), float("inf")
 
 # Values that somebody might pass by accident or on purpose, as they are: most are no numbers.
 ODD = [
-    lambda: None, lambda: True, lambda: False, lambda: NAN, lambda: INF, lambda: -INF, lambda: -1, lambda: -0.0, lambda: 0,
-    lambda: 10**400, lambda: -(10**400), lambda: 2**63, lambda: 1e308, lambda: 5e-324, lambda: "", lambda: "1", lambda: b"1",
-    lambda: "ε\x00\n", lambda: 1j, lambda: [], lambda: [[]], lambda: (), lambda: {}, lambda: {"a": 1}, lambda: set(),
-    lambda: object(), lambda: int, lambda: len, lambda: Fraction(1, 3), lambda: Decimal("0.5"), lambda: pd.NA, lambda: pd.NaT,
-    lambda: datetime(2020, 4, 1), lambda: np.datetime64("2020-04-01"), lambda: np.array(2.0), lambda: np.array([]),
-    lambda: np.array([[1, 2], [3, 4]]), lambda: np.array(["a"]), lambda: np.array([True]), lambda: np.array([1 + 1j]),
-    lambda: np.ma.masked_array([1.0, 2.0], [True, False]), lambda: pd.Series([1.0, 2.0], index=["b", "a"]),
-    lambda: pd.DataFrame(), lambda: iter([1, 2]), lambda: range(3), lambda: slice(1), lambda: np.float16(1.5), lambda: np.int8(3),
-    lambda: [None], lambda: [1, "2"], lambda: [[1], [1, 2]], lambda: [NAN], lambda: [True, False], lambda: ["state"], lambda: np.bool_(True),
-    lambda: [10**400], lambda: [object()], lambda: {1.0, 2.0}, lambda: "wyoming", lambda: Path("x"), lambda: Exception("x"),
+    None, True, False, NAN, INF, -INF, -1, -0.0, 0, 10**400, -(10**400), 2**63, 1e308, 5e-324, "", "1", b"1", "ε\x00\n", 1j,
+    [], [[]], (), {}, {"a": 1}, set(), object(), int, len, Fraction(1, 3), Decimal("0.5"), pd.NA, pd.NaT,
+    datetime(2020, 4, 1), np.datetime64("2020-04-01"), np.array(2.0), np.array([]), np.array([[1, 2], [3, 4]]),
+    np.array(["a"]), np.array([True]), np.array([1 + 1j]), np.ma.masked_array([1.0, 2.0], [True, False]),
+    pd.Series([1.0, 2.0], index=["b", "a"]), pd.DataFrame(), iter([1, 2]), range(3), slice(1), np.float16(1.5), np.int8(3),
+    [None], [1, "2"], [[1], [1, 2]], [NAN], [True, False], ["state"], np.bool_(True), [10**400], [object()], {1.0, 2.0},
+    "wyoming", Path("x"), Exception("x"),
 ]  # fmt: skip
 
 
@@ -61,7 +59,7 @@ class Draw(Random):
             return self.choice([right.upper(), right + " ", right[:-1], [right], right.encode()])
         if isinstance(right, Real) and self.random() < 0.3:
             return self.choice([-right, Fraction(right), np.array(right), [right], str(right), complex(right), right * 1e30])
-        return self.choice(ODD)()
+        return copy(self.choice(ODD))
 
     def bent(self, items: list) -> Any:
         """A list with an entry spoilt, lost or doubled, or in another form."""

@@ -7,7 +7,7 @@ READY := .venv/ready
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help book pdf zip lite site teach test test-bare test-lite mutants format lab address bench notebooks full figures clean
+.PHONY: help book pdf zip lite site teach test test-bare test-lite test-latest fuzz mutants format lab address bench notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,23 @@ mutants: $(READY)  ## break the helpers in thousands of small ways and see that 
 
 format: $(READY)  ## wrap the code of the notebooks to the width of the page; long strings and comments are left to you
 	$(BIN)/ruff format notebooks
+
+# Some more or fewer: make fuzz CASES=1000000 MINUTES=180
+fuzz: $(READY)  ## call every public function and the command line with generated input, right and wrong; 20 minutes
+	PYTHONPATH=.:tests $(BIN)/python -m fuzzing --cases $(or $(CASES),120000) --minutes $(or $(MINUTES),20)
+
+# Everything that requirements.txt names in its first part, without the pin; a cap stands there in the comment, with its reason.
+LATEST := _build/latest
+test-latest:  ## run the tests on the newest versions of all dependencies, in an environment of their own
+	$(PYTHON) -m venv --clear $(LATEST)
+	sed -n '/^$$/q; s/==[^ ]*  # \(<[0-9.]*\).*/\1/; s/==.*//; p' requirements.txt > $(LATEST)/newest.txt
+	$(LATEST)/bin/pip install --quiet --requirement $(LATEST)/newest.txt
+	$(LATEST)/bin/pip install --quiet --no-deps --editable .
+	@touch $(LATEST)/ready
+	@echo "Newer than the pins of requirements.txt:"
+	@sed 's/  #.*//' requirements.txt > $(LATEST)/pinned.txt
+	@$(LATEST)/bin/pip freeze --exclude-editable | grep -ivxFf $(LATEST)/pinned.txt || echo "  nothing"
+	$(MAKE) test BIN=$(LATEST)/bin READY=$(LATEST)/ready
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	TQDM_DISABLE= $(BIN)/jupyter lab notebooks

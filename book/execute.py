@@ -3,16 +3,20 @@
     seconds: from the start of the kernel to the end of the last cell · megabytes: the kernel's peak of memory
 
 The stored bytes depend on the chapter alone, not on the clock: executing again changes nothing, but for cells that show
-times and are tagged so (nbval-ignore-output). Writes book/status.json and its plot, which the page book/status.md shows.
+times and are tagged so (nbval-ignore-output). Each notebook keeps a fingerprint of the code that its outputs come from, which
+tests compare: nbval looks at text only, and a figure could be old without anybody noticing. Writes book/status.json and its
+plot, which the page book/status.md shows.
 With `--into FOLDER` the notebooks and the record stay as they are, and executed copies go into the folder: `make full`.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import platform
 import sys
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +29,7 @@ from tqdm import tqdm
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 JSON, PLOT = ROOT / "book" / "status.json", ROOT / "book" / "images" / "status.svg"
+DRAWING = [ROOT / "helpers" / name for name in ("plots.py", "panels.py")]
 LIBRARIES = ("numpy", "pandas", "matplotlib", "scipy", "sympy", "jupyter-book")
 
 
@@ -44,8 +49,21 @@ def execute(source: Path, target: Path) -> dict:
     begun = time.perf_counter()
     client.execute()
     seconds = time.perf_counter() - begun
+    notebook.metadata["executed"] = fingerprints(notebook)
     target.write_text(nbformat.writes(notebook).rstrip("\n") + "\n", encoding="utf-8")
     return {"chapter": source.stem, "title": title(notebook), "seconds": round(seconds, 1), "megabytes": round(max(peaks))}
+
+
+def fingerprints(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """Of the chapter's code, without the setup cell, and, if it has figures, of the code that draws them."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and "setup" not in cell.metadata.get("tags", [])]
+    drawn = any("image/" in kind for cell in code for output in cell.outputs for kind in output.get("data", {}))
+    found = {"code": digest(cell.source for cell in code)}
+    return found | {"drawing": digest(path.read_text(encoding="utf-8") for path in DRAWING)} if drawn else found
+
+
+def digest(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def peak_megabytes(pid: int) -> float:

@@ -1,0 +1,71 @@
+"""Stored outputs come from the code beside them: nbval compares their text, and fingerprints vouch for the rest."""
+
+import execute
+import nbformat
+import pytest
+
+PLOT = nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})
+
+
+@pytest.fixture
+def chapter():
+    """A chapter as it looks after being executed."""
+    new = nbformat.v4
+    setup = new.new_code_cell("install()", metadata={"tags": ["setup"]})
+    drawing = new.new_code_cell("draw(x)", outputs=[PLOT])
+    return new.new_notebook(cells=[setup, new.new_markdown_cell("# Title"), new.new_code_cell("x = 1"), drawing])
+
+
+@pytest.mark.parametrize("path", execute.CHAPTERS, ids=lambda path: path.stem)
+def test_outputs_are_those_of_the_code(path):
+    """No chapter's code, nor the code that draws its figures, has changed since its outputs were stored."""
+    notebook = nbformat.read(path, as_version=4)
+    stored, now = notebook.metadata.get("executed"), execute.fingerprints(notebook)
+    assert stored == now, f"outputs of {path.stem} are older than its code; store them anew: make notebooks"
+
+
+@pytest.mark.parametrize("cell", [2, 3])
+def test_a_changed_cell_is_noticed(chapter, cell):
+    """Any change of a chapter's own code changes its fingerprint."""
+    before = execute.fingerprints(chapter)
+    chapter.cells[cell].source += "  # more"
+    assert execute.fingerprints(chapter)["code"] != before["code"]
+
+
+def test_moved_code_is_noticed(chapter):
+    """The same lines in other cells are another chapter."""
+    before = execute.fingerprints(chapter)
+    chapter.cells[2].source, chapter.cells[3].source = "x = 1\ndraw(x)", ""
+    assert execute.fingerprints(chapter) != before
+
+
+@pytest.mark.parametrize("cell", [0, 1])
+def test_words_and_the_setup_cell_do_not_matter(chapter, cell):
+    """Editing prose, or the address from which the helpers are installed, makes no output old."""
+    before = execute.fingerprints(chapter)
+    chapter.cells[cell].source += " more"
+    assert execute.fingerprints(chapter) == before
+
+
+def test_figures_are_as_old_as_the_code_that_draws_them(chapter, monkeypatch, tmp_path):
+    """A change in plots or panels makes the figures old, and leaves chapters without figures alone."""
+    with_figures = execute.fingerprints(chapter)
+    chapter.cells[3].outputs = []
+    without = execute.fingerprints(chapter)
+    assert "drawing" in with_figures and "drawing" not in without
+    other = tmp_path / "plots.py"
+    other.write_text("BLUE = 'red'", encoding="utf-8")
+    monkeypatch.setattr(execute, "DRAWING", [other])
+    assert execute.fingerprints(chapter) == without
+    chapter.cells[3].outputs = [PLOT]
+    assert execute.fingerprints(chapter)["drawing"] != with_figures["drawing"]
+
+
+def test_executing_stores_the_fingerprints(chapter, tmp_path):
+    """What `make notebooks` writes passes."""
+    chapter.cells = [nbformat.v4.new_markdown_cell("# Title"), nbformat.v4.new_code_cell("print(1 + 1)")]
+    source, target = tmp_path / "source.ipynb", tmp_path / "target.ipynb"
+    nbformat.write(chapter, source)
+    execute.execute(source, target)
+    stored = nbformat.read(target, as_version=4)
+    assert stored.cells[1].outputs[0].text == "2\n" and stored.metadata["executed"] == execute.fingerprints(stored)

@@ -3,8 +3,8 @@
     seconds: from the start of the kernel to the end of the last cell · megabytes: the kernel's peak of memory
 
 The stored bytes depend on the chapter alone, not on the clock: executing again changes nothing, but for cells that show
-times and are tagged so (nbval-ignore-output). Each notebook keeps a fingerprint of the code that its outputs come from, which
-tests compare: nbval looks at text only, and a figure could be old without anybody noticing. Writes book/status.json and its
+times and are tagged so (nbval-ignore-output). Each notebook keeps a fingerprint of the code that its outputs come from, and
+tests compare it: nbval looks at text only, and a figure could be old unnoticed. Writes book/status.json and its
 plot, which the page book/status.md shows.
 With `--into FOLDER` the notebooks and the record stay as they are, and executed copies go into the folder: `make full`.
 """

@@ -99,7 +99,7 @@ class Hierarchy:
     @cached_property
     def runs(self) -> tuple[tuple[Run, ...], ...]:
         """For each level below the top, its families in cache-sized runs, in order."""
-        return tuple(layout.runs(p, len(above)) for above, p in zip(self.counts, self.parents[1:], strict=False))
+        return tuple(map(layout.runs, self.parents[1:]))
 
     @cached_property
     def repeated(self) -> Repeated:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks
+from . import checks, layout
 from .hierarchy import Hierarchy, check_like
 from .layout import Run
 
@@ -29,10 +29,10 @@ def project_simplex(values: ArrayLike, total: float) -> np.ndarray:
     x = checks.numbers("values", values).astype(np.float64)
     if x.ndim != 1 or x.size == 0:
         raise ValueError(f"values must be a flat array with at least one number, got shape {x.shape}")
-    t = checks.between("total", checks.not_negative("total", total), 0, _LARGEST_SUM)
-    family = Run(slice(0, x.size), slice(0, 1), np.array([0]), np.array([x.size]))
-    _bring_within_reach(x, np.array([t]), family)
-    fit_families(x, np.array([t]), family)
+    t = np.array([checks.between("total", checks.not_negative("total", total), 0, _LARGEST_SUM)])
+    [family] = layout.runs(np.zeros(x.size, dtype=int))  # all have the same parent
+    _bring_within_reach(x, t, family)
+    fit_families(x, t, family)
     return x
 
 
@@ -47,10 +47,11 @@ def top_down(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarra
     """
     out = [x.copy() for x in check_like("noisy", noisy, hierarchy)]
     np.maximum(out[0], 0.0, out=out[0])
-    for above, x, runs in zip(out, out[1:], hierarchy.runs, strict=False):
+    for level, runs in enumerate(hierarchy.runs, start=1):
         for run in runs:
-            _bring_within_reach(x[run.nodes], above[run.parents], run)
-            fit_families(x[run.nodes], above[run.parents], run)
+            x, t = out[level][run.nodes], out[level - 1][run.parents]
+            _bring_within_reach(x, t, run)
+            fit_families(x, t, run)
     return out
 
 
@@ -64,8 +65,8 @@ def bottom_up(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarr
     [[4.0], [1.0, 3.0]]
     """
     out = [check_like("noisy", noisy, hierarchy)[-1].copy()]
-    for parents, above in zip(hierarchy.parents[:0:-1], hierarchy.sizes[-2::-1], strict=True):
-        out.insert(0, np.bincount(parents, weights=out[0], minlength=above))
+    for level in range(len(hierarchy.levels) - 1, 0, -1):
+        out.insert(0, np.bincount(hierarchy.parents[level], weights=out[0], minlength=hierarchy.sizes[level - 1]))
     return out
 
 

@@ -99,7 +99,7 @@ class Hierarchy:
     @cached_property
     def runs(self) -> tuple[tuple[Run, ...], ...]:
         """For each level below the top, its families in cache-sized runs, in order."""
-        return tuple(layout.runs(p, len(above)) for above, p in zip(self.counts, self.parents[1:], strict=False))
+        return tuple(map(layout.runs, self.parents[1:]))
 
     @cached_property
     def repeated(self) -> Repeated:
@@ -169,7 +169,7 @@ def prior(
         return Hierarchy.from_frame(census.leaves_2010(state, tree, levels, source), levels)
     to_groups = upper if "block group" in upper else [*upper, "block group"]
     groups = Hierarchy.from_frame(census.leaves_2010(state, tree, to_groups), to_groups)
-    k = max(1, round(load_state(state, tree, levels).sizes[-1] / groups.sizes[-1]))
+    k = round(load_state(state, tree, levels).sizes[-1] / groups.sizes[-1])
     parent = np.arange(groups.sizes[-1]) if "block group" in upper else groups.parents[-1]
     return Hierarchy.from_counts(
         [*groups.counts[: len(upper)], np.repeat(groups.counts[-1] / k, k)],

@@ -29,16 +29,14 @@ class Repeated(NamedTuple):
     lengths: np.ndarray  #: (L,) how many distinct counts each level has
 
 
-def runs(parents: np.ndarray, above: int) -> tuple[Run, ...]:
-    """The families of a level in runs of RUN_NODES nodes at most; `above` is how many nodes the level above has.
+def runs(parents: np.ndarray) -> tuple[Run, ...]:
+    """The families of a level in runs of RUN_NODES nodes at most; a family that is larger is a run of its own.
 
-    A family that is larger is a run of its own.
-
-    >>> [run] = runs(np.array([0, 0, 2]), above=3)
+    >>> [run] = runs(np.array([0, 0, 2]))
     >>> run.nodes, run.sizes.tolist(), run.parents.tolist()
     (slice(0, 3, None), [2, 1], [0, 2])
     """
-    fanout = np.bincount(parents, minlength=above)
+    fanout = np.bincount(parents)
     fertile = np.flatnonzero(fanout)  # a node without people may have no children
     sizes = fanout[fertile]
     ends = np.cumsum(sizes)
@@ -65,6 +63,7 @@ def distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if counts.dtype.kind == "i" and counts.max() < 4 * len(counts):  # small whole numbers: counting beats sorting
         times = np.bincount(counts)
         values = times.nonzero()[0]
-        return values.astype(np.float64), times[values].astype(np.float64)
-    values, times = np.unique(counts, return_counts=True)
+        times = times[values]
+    else:
+        values, times = np.unique(counts, return_counts=True)
     return values.astype(np.float64), times.astype(np.float64)

@@ -80,3 +80,62 @@ def test_messages_point_at_the_place_in_a_table():
     """The index of the first wrong entry is given along every axis."""
     with pytest.raises(ValueError, match=r"n must be zero or more, got -7 at index 1, 0"):
         checks.counts("n", [[1, 2], [-7, -8]])
+
+
+WHOLE = {
+    "the largest unsigned one": (np.array([2**63 - 1], dtype=np.uint64), [2**63 - 1]),
+    "the largest object": (np.array([2**63 - 1, -1], dtype=object), [2**63 - 1, -1]),
+    "an object column without rows": (pd.Series([], dtype=object), []),
+}
+
+
+@pytest.mark.parametrize("values, expected", WHOLE.values(), ids=WHOLE)
+def test_whole_numbers_stay_whole_to_the_last_one_that_fits(values, expected):
+    """The largest int64 is still a whole number, not the double next to it, and so is nothing at all."""
+    found = checks.numbers("n", values)
+    assert found.dtype == np.int64 and found.tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_an_array_that_is_right_is_not_copied(dtype):
+    """Checking a large level takes no memory: numbers of the right type come back as the array they are."""
+    mine = np.array([1, 2], dtype=dtype)
+    assert checks.numbers("n", mine) is mine and checks.counts("n", mine) is mine
+
+
+SENTENCES = {
+    "not a number": (lambda: checks.positive("total", "2"), "total must be a finite number above zero, got '2'"),
+    "zero": (lambda: checks.positive("total", 0), "total must be a finite number above zero, got 0"),
+    "not finite": (lambda: checks.numbers("n", [1, np.inf]), "n must be finite, got inf at index 1"),
+    "a date that is missing": (
+        lambda: checks.numbers("n", pd.Series([1, pd.NaT], dtype=object)), "n must be finite, got nan at index 1",
+    ),
+    "beyond doubles": (lambda: checks.numbers("n", [1, 10**400]), "n must be finite, got inf at index 1"),
+    "beyond doubles, below zero": (lambda: checks.numbers("n", [-(10**400), 1]), "n must be finite, got -inf at index 0"),
+    "one number below zero": (lambda: checks.not_negative("total", -1), "total must be zero or more, got -1"),
+    "a list for one number": (
+        lambda: checks.not_negative("total", [1, 2]), "total must be a single number, got an array of shape (2,)",
+    ),
+    "too few": (lambda: checks.whole("trials", 1, least=2), "trials must be a whole number of at least 2, got 1"),
+    "not above zero": (lambda: checks.positives("eps", [0.5, 0]), "eps must be above zero, got 0.0 at index 1"),
+    "a level too few": (
+        lambda: checks.per_level("eps", [1], ["state", "block"]),
+        "eps must have one entry for each of the 2 levels (state, block), got 1",
+    ),
+    "shapes": (
+        lambda: checks.fitting(n=np.zeros(2), eps=np.ones(3)),
+        "n and eps must have shapes that broadcast, got (2,) and (3,)",
+    ),
+    "words": (lambda: checks.numbers("n", ["a", 2]), "n must be numbers, got 'a'"),
+    "no words": (lambda: checks.numbers("n", np.array([], dtype="U1")), "n must be numbers, got array([], dtype='<U1')"),
+    "ragged": (lambda: checks.numbers("n", [[1], [1, 2]]), "n must be a plain array of numbers, got [[1], [1, 2]]"),
+    "not an option": (lambda: checks.one_of("tree", "oak", ["a", "b"]), "tree must be one of a, b, got 'oak'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call, sentence", SENTENCES.values(), ids=SENTENCES)
+def test_refusals_are_whole_sentences(call, sentence):
+    """The message says what is wrong with which argument, word for word."""
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert str(caught.value) == sentence

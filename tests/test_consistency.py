@@ -161,6 +161,14 @@ def test_projection_leaves_its_input_alone():
     assert mine.tolist() == [5.0, 3.0, -1.0]
 
 
+def test_what_adds_up_already_is_returned_to_the_last_bit():
+    """Counts of zero or more that add up, in floating point, are left as they are: there is no excess to round."""
+    x = np.array([0.1, 0.0, 0.2])
+    assert project_simplex(x, x.sum()).tolist() == x.tolist()
+    tree = Hierarchy.from_counts([[3], [1, 0, 2]], [None, [0, 0, 0]])
+    assert top_down(tree, [[x.sum()], x])[1].tolist() == x.tolist()
+
+
 @given(noisy_trees())
 def test_top_down_equals_the_loop_of_sorts(problem):
     """All families at once give what one exact projection after the other gives, and inputs are left alone."""

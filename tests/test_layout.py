@@ -30,6 +30,21 @@ def test_runs_partition_each_level_into_whole_families(tree, longest):
         assert [size for run in families for size in run] == np.unique(tree.parents[level], return_counts=True)[1].tolist()
 
 
+def test_runs_say_where_the_parents_lie():
+    """Parents that are neighbours are a slice, which needs no copy; where one of them has no children, they are listed."""
+    parents = np.array([1, 1, 1, 2, 4, 5, 6, 6])  # nodes 0 and 3 of the level above have no children
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "RUN_NODES", 3)
+        first, second, third = layout.runs(parents)
+    assert (first.nodes, first.parents) == (slice(0, 3), slice(1, 2))
+    assert (second.nodes, second.parents.tolist()) == (slice(3, 6), [2, 4, 5])
+    assert (third.nodes, third.parents) == (slice(6, 8), slice(6, 7))
+    [whole] = layout.runs(parents[3:6])
+    assert whole.parents.tolist() == [2, 4, 5] and whole.starts.tolist() == [0, 1, 2] and whole.sizes.tolist() == [1, 1, 1]
+    [neighbours] = layout.runs(np.array([2, 2, 3, 4]))
+    assert neighbours.parents == slice(2, 5)
+
+
 def unfolded(tree):
     """For each level, each stored count as often as it is said to occur, sorted."""
     c = tree.repeated
@@ -51,3 +66,20 @@ def test_repeated_counts_of_large_levels_are_stored_once(values):
     tree = Hierarchy.from_counts([[leaves.sum()], leaves], [None, [0] * 3000])
     assert tree.repeated.counts.tolist() == [leaves.sum(), *values] and tree.repeated.times.tolist() == [1, 1000, 1000, 1000]
     assert unfolded(tree) == [np.sort(n).tolist() for n in tree.counts]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_only_small_levels_are_left_as_they_are(dtype):
+    """Below 512 nodes each count is stored with its node, from there on once, and always as a float."""
+    for size, expected in ((511, ([3.0] * 511, [1.0] * 511)), (512, ([3.0], [512.0]))):
+        found = layout.distinct(np.full(size, 3, dtype=dtype))
+        assert tuple(x.tolist() for x in found) == expected and {x.dtype for x in found} == {np.dtype(float)}
+
+
+@pytest.mark.parametrize("way, largest", [("bincount", 2047), ("unique", 2048)])
+def test_counts_below_four_a_node_are_counted_and_others_sorted(way, largest, monkeypatch):
+    """A table of all numbers up to the largest is faster than sorting, but may not take more memory than four a node."""
+    other = "unique" if way == "bincount" else "bincount"
+    monkeypatch.setattr(np, other, None)
+    values, times = layout.distinct(np.array([0, largest] * 256))
+    assert values.tolist() == [0.0, largest] and times.tolist() == [256.0, 256.0]

@@ -15,6 +15,7 @@ from helpers import (
     bottom_up,
     gls,
     gls_variances,
+    least_squares,
     load_state,
     noisy_counts,
     simulate_with,
@@ -183,6 +184,14 @@ def test_nodes_without_children_are_zero_and_certain(tree):
     assert [x.tolist() for x in gls(tree, louder, v)] == [x.tolist() for x in found]
     for x, s, n in zip(found, spread, tree.counts, strict=True):
         assert not x[n == 0].any() and not s[n == 0].any() and (s[n > 0] > 0).all()
+
+
+def test_where_nothing_is_uncertain_nothing_is_shared():
+    """The quotient is zero where the divisor is, not what happens to lie in memory."""
+    a, b = np.arange(1.0, 65.0), np.tile([0.0, 2.0], 32)
+    used = [np.full(64, np.nan) for _ in range(8)]
+    del used  # memory of this size is likely to be handed out again as it is
+    assert least_squares._divide(a, b).tolist() == [0.0 if i % 2 else i / 2 for i in range(1, 65)]
 
 
 @given(noisy_trees(), st.data())

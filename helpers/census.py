@@ -113,9 +113,10 @@ def check_levels(levels: Sequence[str], known: Sequence[str] = LEVELS) -> list[s
     Traceback (most recent call last):
     ValueError: levels must be a chain out of state, county, tract, block group, block, top first, got ['block', 'state']
     """
-    levels = [levels] if isinstance(levels, str) or not isinstance(levels, Iterable) else list(levels)
-    chain = [level for level in known if level in levels]
-    if not levels or levels != chain:
+    several = isinstance(levels, Iterable) and not isinstance(levels, str) and getattr(levels, "ndim", 1) == 1
+    levels = list(levels) if several else [levels]
+    names = [level for level in levels if isinstance(level, str)]
+    if not levels or len(names) < len(levels) or names != [level for level in known if level in names]:
         raise ValueError(f"levels must be a chain out of {', '.join(known)}, top first, got {levels}")
     return levels
 

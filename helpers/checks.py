@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from math import inf, isfinite
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -171,6 +173,20 @@ def one_of(name: str, value: Any, options: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(options)}, got {value!r}")
     return value
+
+
+def path(name: str, value: Any) -> Path:
+    """Return `value` as a path if it can be one.
+
+    >>> path("folder", 7)
+    Traceback (most recent call last):
+    TypeError: folder must be a path, as text or a Path, got 7
+    """
+    if not isinstance(value, str | PathLike):
+        raise TypeError(f"{name} must be a path, as text or a Path, got {value!r}")
+    if "\0" in str(value):
+        raise ValueError(f"{name} must be a path, which has no null character, got {str(value)!r}")
+    return Path(value)
 
 
 def _as_array(name: str, values: Any) -> np.ndarray:

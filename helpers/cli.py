@@ -21,7 +21,7 @@ from .hierarchy import Hierarchy
 from .options import PROG, parser
 from .report import error_report, relative_errors
 from .splits import Split, choose
-from .tables import Sheet, check_target, long_form, write
+from .tables import Sheet, check_target, long_form, save_csv, write
 
 NODES = """The budgets look at node counts alone: safe for confidential counts, if the
 list of nodes is public itself, with every code that could occur, empty or not."""
@@ -65,7 +65,7 @@ def _example(args: argparse.Namespace) -> None:
     if args.output is None:
         print(table.to_csv(index=False), end="")
         return
-    write(check_target(args.output, args.force), partial(table.to_csv, index=False))
+    write(check_target(args.output, args.force), partial(save_csv, table))
     print(f"{args.output}: {len(table):,} rows of made-up patients; columns {', '.join(table)}")
 
 
@@ -91,6 +91,8 @@ def _allocate(args: argparse.Namespace) -> None:
 
 def _simulate(args: argparse.Namespace) -> None:
     target, plot = _target(args, args.output), _target(args, args.plot)
+    if target and target == plot:
+        raise ValueError(f"--output and --plot must be two files, got {args.output} for both")
     sheet = Sheet.read(args.file)
     split, levels = _given_split(args), _levels(args, sheet)
     count = sheet.count_column(levels, args.count)
@@ -99,7 +101,7 @@ def _simulate(args: argparse.Namespace) -> None:
     save_figure = plot and _error_figure(tree, split)
     table = error_report(tree, split.eps, args.trials, args.seed).rename_axis("level").reset_index()
     if target:
-        write(target, partial(table.to_csv, index=False))
+        write(target, partial(save_csv, table))
     if plot:
         write(plot, save_figure)
     if args.json:
@@ -124,7 +126,7 @@ def _release(args: argparse.Namespace) -> None:
     source = f"node counts: rule {split.rule}" if split.chosen_on == "nodes" else f"public data: rule {split.rule}"
     released = private_release(tree, split.eps, budgets_from=source)
     _write_json(record, released.record)  # first: a record without counts is harmless, counts without a record are not
-    write(target, partial(long_form(tree, released.counts).to_csv, index=False))
+    write(target, partial(save_csv, long_form(tree, released.counts)))
     print(f"{args.output}: {tree.sizes.sum():,} noisy counts at {len(levels)} levels")
     print(f"{args.output}.record.json: what was spent, {split.total:g} in all, and on what")
     print(PAID)
@@ -134,8 +136,9 @@ def _target(args: argparse.Namespace, name: str | None) -> Path | None:
     """Where to write, if anywhere: looked at before any work is done, and never the file that is read."""
     if name is None:
         return None
-    if Path(name).resolve() == Path(args.file).resolve():
-        raise ValueError(f"{name} is the file that is read; write to another one")
+    for read in (args.file, getattr(args, "budgets_from", None)):
+        if read is not None and Path(name).resolve() == Path(read).resolve():
+            raise ValueError(f"{name} is the file that is read; write to another one")
     return check_target(name, args.force)
 
 

@@ -129,7 +129,8 @@ def load_state(
     >>> load_state("wyoming")
     Hierarchy(1 state, 128 tract, 20,975 block; total 576,851)
     """
-    return Hierarchy.from_frame(census.leaves(state, tree, levels, source), levels=census.check_levels(levels))
+    levels = census.check_levels(levels)
+    return Hierarchy.from_frame(census.leaves(state, tree, levels, source), levels)
 
 
 def load_nation(levels: Sequence[str] = census.NATION_LEVELS) -> Hierarchy:
@@ -163,7 +164,7 @@ def prior(
     >>> prior("wyoming")
     Hierarchy(1 state, 100 tract, 21,125 block; total 563,626)
     """
-    levels = census.check_levels(levels)
+    levels, source = census.check_levels(levels), checks.one_of("source", source, census.SOURCES)
     upper = [level for level in levels if level != "block"]
     if upper == levels or source != "embedded":
         return Hierarchy.from_frame(census.leaves_2010(state, tree, levels, source), levels)

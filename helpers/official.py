@@ -82,7 +82,7 @@ def blocks(state: str, source: str, year: int) -> pd.DataFrame:
 
 def read(path: str | Path, state: str, source: str, year: int) -> pd.DataFrame:
     """The blocks of a state in a file of the Bureau that is on this computer already, in the order of their codes."""
-    return _read(_kind(source, year), Path(path), states.state_name(state))
+    return _read(_kind(source, year), checks.path("path", path), states.state_name(state))
 
 
 def url(state: str, source: str, year: int) -> str:
@@ -143,5 +143,7 @@ def _opened(kind: Kind, path: Path, state: str) -> Iterator[tuple[io.BufferedIOB
                 yield stream, archive.getinfo(member).file_size
     except records.BadFile as error:
         raise ValueError(f"{what} {error}") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
+        if isinstance(error, OSError) and (member is None or error.filename):  # the file itself cannot be opened or read
+            raise
         raise ValueError(f"{what} must be a whole zip, got a damaged one: {error}") from None

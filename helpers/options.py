@@ -10,6 +10,7 @@ from .example import YEARS
 from .splits import BY_NODES, RULES
 
 PROG = "python -m helpers"
+_DIGITS = 1000  # Python refuses to read numbers of more than some thousand digits
 FIGURES = (".svg", ".png", ".pdf")
 DATA = "patients.csv --levels region,hospital,ward,diagnosis"
 EXAMPLES = {
@@ -119,6 +120,8 @@ def _weights(text: str) -> list[float]:
 
 
 def _whole(text: str, least: int) -> int:
+    if len(text) > _DIGITS:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at most {_DIGITS} digits, got {len(text)}")
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least {least}, got {text!r}")
     return int(text)

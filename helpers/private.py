@@ -26,13 +26,14 @@ from .hierarchy import Hierarchy
 from .integers import integer_top_down
 from .release import check_eps
 from .simulation import expected_error
+from .tables import save_csv
 
 ADD_OR_REMOVE, CHANGE_PLACE = NEIGHBOURS = ("add or remove one person", "change one person's place")
 SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of them known before the counts are
 FILES = ("counts.csv", "record.json")
 _LEAST_EPS = 1e-9
 _STEPS = 10**12  # budgets are whole numbers of steps of 1e-12, so that the levels add up to what was split, exactly
-_ROUNDING = 1 + Fraction(1, 10**14)  # floats that were split from a total add up to it but for this
+_ROUNDING = Fraction(1, 10**14)  # floats that were split from a total add up to it but for this part of it
 _OPTIMAL = 1e-9  # marginal errors as close as this are no accident
 
 
@@ -56,13 +57,13 @@ class PrivateRelease:
         A folder that exists is refused unless `overwrite`, and then only if it holds an earlier release and nothing else.
         Overwriting deletes a file, not the fact that its budget was spent.
         """
-        folder = Path(folder)
+        folder = checks.path("folder", folder)
         _check_folder(folder, overwrite)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as place:
             fresh = Path(place) / "fresh"
             fresh.mkdir()
-            self.table().to_csv(fresh / "counts.csv", index=False)
+            save_csv(self.table(), fresh / "counts.csv")
             text = json.dumps(self.record, indent=2, ensure_ascii=False)
             (fresh / "record.json").write_text(text + "\n", encoding="utf-8")
             _put(fresh, folder, aside=Path(place) / "old")
@@ -156,12 +157,14 @@ def _optimal_here(hierarchy: Hierarchy, allocation: Allocation) -> bool:
 
 
 def _budgets(eps: np.ndarray) -> list[Fraction]:
-    """(L,) budgets in whole steps of 1e-12 that add up to the decimal that was split, never above it."""
+    """(L,) budgets in whole steps of 1e-12 that add up to the decimal that was split, never a step above it."""
     if eps.min() < _LEAST_EPS:
         raise ValueError(f"eps must be at least {_LEAST_EPS} at each level, got {eps.min()}")
     given = [exact("eps", e) for e in eps.tolist()]
     steps = [e * _STEPS // 1 for e in given]
-    steps[int(eps.argmax())] += sum(given) * _ROUNDING * _STEPS // 1 - sum(steps)
+    total = sum(given) * _STEPS
+    nearest = round(total)
+    steps[int(eps.argmax())] += (nearest if nearest - total <= total * _ROUNDING else total // 1) - sum(steps)
     return [Fraction(s, _STEPS) for s in steps]
 
 
@@ -225,6 +228,8 @@ def _record(hierarchy, noises, spent, budgets_from, neighbours, consistent) -> d
 
 
 def _check_folder(folder: Path, overwrite: bool) -> None:
+    if any(above.is_file() for above in folder.parents):
+        raise FileExistsError(f"folder must be in a folder, got {str(folder)!r}, which would be below a file")
     if not folder.exists():
         return
     if not overwrite:

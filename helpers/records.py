@@ -29,6 +29,7 @@ WAITING = 1 << 18  # people who may wait to be counted
 SUMLEV, GEOCOMP, GEOCODE, POP100, FIELDS = 2, 4, 9, 90, 97
 LEVEL_2010, COUNTY_2010, TRACT_2010, BLOCK_2010 = slice(8, 13), slice(27, 32), slice(54, 60), slice(61, 65)
 POP100_2010 = slice(318, 327)
+DIGITS = 9  # of a count, in both years
 BLOCK, STATE = b"75000", b"04000"  # summary level and geographic component of a block and of the whole state
 PERSON = {"TABBLKST": 10**13, "TABBLKCOU": 10**10, "TABTRACTCE": 10**4, "TABBLK": 1}  # column: its place in a code
 MOST = (99, 999, 999_999, 9_999)
@@ -122,6 +123,8 @@ def _block(code: bytes, people: bytes, fips: bytes) -> tuple[int, int]:
         raise BadFile(f"must hold codes that begin with {_shown(fips)} alone, got {_shown(code)}: it is another state's")
     if not people.isdigit():
         raise BadFile(f"must hold whole counts of zero or more, got {_shown(people)}")
+    if len(people) > DIGITS:
+        raise BadFile(f"must hold counts of at most {DIGITS} digits, got {_shown(people)}")
     return int(code), int(people)
 
 
@@ -130,7 +133,7 @@ def _whole(codes: np.ndarray, people: np.ndarray, total: bytes | None) -> Counts
     twice = codes[1:][codes[1:] == codes[:-1]]
     if len(twice):
         raise BadFile(f"must list each block once, got {twice[0]:015} more than once")
-    if len(codes) and (total is None or not total.isdigit() or int(total) != people.sum()):
+    if len(codes) and (total is None or not total.isdigit() or int(total[:19]) != people.sum()):
         row = "no row for the state" if total is None else f"{_shown(total)} in the row of the state"
         raise BadFile(f"must add up to the whole state, got {people.sum()} people in its blocks and {row}")
     return codes, people
@@ -167,6 +170,8 @@ def header(text: Iterator[bytes]) -> tuple[bytes, list[int], str]:
     while piece.startswith(b"#"):  # remarks above the header
         piece = piece.partition(b"\n")[2]
     line, _, piece = piece.partition(b"\n")
+    if b"\r" in line.rstrip(b"\r"):
+        raise BadFile("must have lines that end with a line feed, got a carriage return within its first line")
     separator = "|" if b"|" in line else ","
     names = [name.strip('" \r').upper() for name in line.decode("latin-1").split(separator)]
     names = [OLD_NAMES.get(name, name) for name in names]
@@ -203,12 +208,12 @@ def _tally(codes: np.ndarray, people: np.ndarray, waiting: list[np.ndarray]) -> 
 
 def _numbers(piece: bytes, places: list[int], separator: str, number: int) -> np.ndarray:
     """(rows, 4) the columns of PERSON as whole numbers; `number` is that of the first line."""
-    form = {"sep": separator, "header": None, "usecols": places, "encoding": "latin-1"}
+    form = {"sep": separator, "header": None, "usecols": places, "encoding": "latin-1", "low_memory": False}
     if not piece.strip():
         return np.empty((0, len(places)), dtype=np.int64)
-    with suppress(ValueError, OverflowError):  # not all are whole numbers
-        persons = pd.read_csv(io.BytesIO(piece), dtype=np.int64, **form)[places].to_numpy()
-        if not ((persons < 0) | (persons > MOST)).any():
+    with suppress(ValueError, OverflowError, KeyError):  # the lines do not have the same columns
+        persons = pd.read_csv(io.BytesIO(piece), **form)[places].to_numpy()
+        if persons.dtype == np.int64 and not ((persons < 0) | (persons > MOST)).any():
             return persons
     raise BadFile(_first_bad(piece, places, separator, number))
 
@@ -219,7 +224,7 @@ def _first_bad(piece: bytes, places: list[int], separator: str, number: int) -> 
     for i, line in enumerate(lines):
         cells = [*line.split(separator), *[""] * (max(places) + 1)]
         values = [cells[place].strip('" ') for place in places]
-        if not all(v.isdecimal() and int(v) <= most for v, most in zip(values, MOST, strict=True)):
+        if not all(v.isdecimal() and int(v[-19:]) <= most for v, most in zip(values, MOST, strict=True)):
             got = ", ".join(f"{name} {value[:20]!r}" for name, value in zip(PERSON, values, strict=True))
             return f"must know blocks by whole numbers, got {got} (line {number + i:,})"
     return f"must have the same columns in each line, got others in one of lines {number:,} to {number + len(lines) - 1:,}"

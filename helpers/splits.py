@@ -16,7 +16,7 @@ import numpy as np
 
 from . import checks
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, uniform
-from .hierarchy import Hierarchy
+from .hierarchy import Hierarchy, check_hierarchy
 
 BY_NODES: dict[str, Callable[..., Allocation]] = {
     "cube-root": cube_root,
@@ -49,12 +49,16 @@ class Split:
     def read(cls, path: str | Path) -> "Split":
         """The split of a file that holds `as_dict` as JSON."""
         try:
-            found = json.loads(Path(path).read_text(encoding="utf-8"))
-            levels, eps = [str(level) for level in found["levels"]], found["eps"]
+            found = json.loads(checks.path("path", path).read_text(encoding="utf-8"))
+            levels, eps, sha256 = found["levels"], found["eps"], found["sha256"]
+            if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
+                raise TypeError
+            if not isinstance(sha256, str | None):
+                raise TypeError
             sources = {key: checks.one_of(key, found[key], allowed) for key, allowed in _SOURCES.items()}
             eps = checks.per_level("eps", eps, levels).tolist()
-            return cls(tuple(levels), tuple(eps), sha256=found["sha256"], **sources)
-        except (ValueError, TypeError, KeyError, AttributeError):
+            return cls(tuple(levels), tuple(eps), sha256=sha256, **sources)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError(f"{path} must be a split as allocate --output writes it, but is not") from None
 
 
@@ -77,6 +81,7 @@ def choose(
     >>> choose(tree, "cube-root", tau=6).total, choose(tree, "optimal", tau=6).total
     (3.0, 2.96627)
     """
+    check_hierarchy(tree)
     checks.one_of("rule", rule, RULES)
     if (total is None) == (tau is None):
         raise ValueError(f"give either total, a budget, or tau, an error to keep to, got total={total} and tau={tau}")
@@ -94,7 +99,7 @@ def choose(
 def _enough_for(tau: float, tree: Hierarchy, rule: str, weights: Sequence[float] | None) -> float:
     """The total with which a rule keeps to tau for any counts: the error of a count is at most 2/ε² (Proposition 4)."""
     tau = checks.positive("tau", tau)
-    w = np.ones(len(tree.levels)) if weights is None else np.asarray(weights)
+    w = np.ones(len(tree.levels)) if weights is None else checks.per_level("weights", weights, tree.levels)
     most = 2 * w @ (tree.sizes / BY_NODES[rule](tree, 1.0, weights).eps ** 2)  # at a total of 1; it falls like 1/total²
     return float(np.sqrt(most / tau))
 

@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from . import checks
 from .hierarchy import Hierarchy
 
-_EXACT = 2**53  # sums up to here are exact as floats too
+_EXACT = 2**53 - 1  # sums up to here are exact as floats too, and 2^53 may be a rounded 2^53 + 1
 _NODES_ONLY = " "  # a column name that no file has, because names are stripped
 
 
@@ -38,7 +39,7 @@ class Sheet:
 
         Blank lines and columns without a name are passed over. A row with too many or too few cells is refused.
         """
-        path = Path(path)
+        path = checks.path("path", path)
         if path.is_dir():
             raise ValueError(f"{path} must be a CSV file, but is a folder")
         content = path.read_bytes()
@@ -91,7 +92,7 @@ class Sheet:
         self._refuse_if_any(count, "a finite number", ~np.isfinite(values), hide)
         self._refuse_if_any(count, "zero or more", values < 0, hide)
         if values.sum() > _EXACT:
-            raise ValueError(f"{self.path}: {count} must add up to at most 2^53, so that sums are exact, and is more")
+            raise ValueError(f"{self.path}: {count} must add up to at most 2^53 - 1, so that sums are exact, and is more")
         fractions = values != np.floor(values)
         if whole:
             self._refuse_if_any(count, "a whole number", fractions, hide)
@@ -127,7 +128,7 @@ def long_form(hierarchy: Hierarchy, counts: Sequence[np.ndarray]) -> pd.DataFram
     2   store      N     b      3
     """
     tables, paths = [], {}
-    heads = [f"released {head}" if head in hierarchy.levels else head for head in ("level", "count")]
+    heads = [_unlike(hierarchy.levels, head) for head in ("level", "count")]
     for level, (name, labels, values) in enumerate(zip(hierarchy.levels, hierarchy.labels, counts, strict=True)):
         if level:
             paths = {key: path[hierarchy.parents[level]] for key, path in paths.items()}
@@ -137,9 +138,23 @@ def long_form(hierarchy: Hierarchy, counts: Sequence[np.ndarray]) -> pd.DataFram
     return pd.concat(tables, ignore_index=True)
 
 
+def _unlike(names: Sequence[str], head: str) -> str:
+    """The head of a column that none of the names is."""
+    while head in names:
+        head = f"released {head}"
+    return head
+
+
+def save_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV. If a text holds a carriage return, which pandas does not quote, all texts get quotes."""
+    texts = [pd.Series(table.columns), *(table[name] for name in table.select_dtypes(exclude="number"))]
+    awkward = any(text.astype("str").str.contains("\r", regex=False).any() for text in texts)
+    table.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC if awkward else csv.QUOTE_MINIMAL)
+
+
 def check_target(path: str | Path, force: bool) -> Path:
     """Return where a file may be written: in a folder that is there, and over an existing file only with `force`."""
-    path = Path(path)
+    path = checks.path("path", path)
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} must be the name of a file to write, but is a folder or a device")
     if path.exists() and not force:

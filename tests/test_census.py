@@ -89,8 +89,22 @@ def test_any_chain_of_levels_makes_a_tree(chain, tree):
         assert found.sizes[depth - 1] == len(paths)
 
 
-@pytest.mark.parametrize("tree", ["populated", "geography"])
+@pytest.mark.parametrize("levels", [np.ones((2, 2)), np.array("state"), [pd.NA], [None], 7, [["state"]]], ids=str)
+def test_levels_are_names(levels):
+    """Whatever else is given for them is refused by name."""
+    with pytest.raises(ValueError, match="levels must be a chain out of state, county, tract, block group, block, top"):
+        load_state("DE", levels=levels)
+
+
+def test_levels_may_be_any_row_of_names():
+    """A tuple, an array, a Series and an iterator are taken as a list is."""
+    names = ["state", "county"]
+    for levels in (tuple(names), np.array(names), pd.Series(names), iter(names)):
+        assert load_state("DE", levels=levels).levels == ("state", "county")
+
+
 @pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("tree", ["populated", "geography"])
 def test_full_codes_nest(state, tree):
     """In a tree of full codes, the code of every node begins with that of its parent."""
     found = load_state(state, tree, census.LEVELS)

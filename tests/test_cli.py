@@ -255,6 +255,9 @@ USAGE = {  # where LEVELS stands for --levels region,store
     "no such folder": ("release data.csv LEVELS --total 1 --output no/out.csv", "there is no folder no"),
     "output over input": ("release data.csv LEVELS --total 1 --output data.csv --force", "file that is read"),
     "split over input": ("allocate data.csv LEVELS --total 1 --output ./data.csv --force", "file that is read"),
+    "output over split": ("simulate data.csv --budgets-from s.json --output ./s.json --force", "file that is read"),
+    "report over plot": ("simulate data.csv LEVELS --total 1 --output a.svg --plot ./a.svg", "must be two files"),
+    "an endless seed": (f"simulate data.csv LEVELS --total 1 --seed {'9' * 5000}", "at most 1000 digits, got 5000"),
     "count is a level": ("simulate data.csv LEVELS --count store --total 1", "apart from the levels"),
     "no such count": ("simulate data.csv LEVELS --count people --total 1", "no column 'people'"),
     "no such split": ("simulate data.csv --budgets-from split.json", "split.json: No such file"),
@@ -269,6 +272,13 @@ def test_wrong_usage_is_explained(capsys, line, words):
     """Wrong usage exits with 2 and says what would be right."""
     Path("zero.csv").write_text("region,store,population\nN,a,0\nS,b,0\n")
     assert words in refused(capsys, line.replace("LEVELS", "--levels region,store"))
+
+
+@pytest.mark.parametrize("total", ["1e9", "333.333", "100"])
+def test_large_budgets_are_spent_to_the_last_digit(capsys, total):
+    """The record of a release says what --total said, however much it is."""
+    assert run(capsys, f"release data.csv --levels region,store --total {total} --output out.csv")[0] == 0
+    assert json.loads(Path("out.csv.record.json").read_text())["epsilon"] == float(total)
 
 
 def test_a_split_brings_its_budgets_and_levels(capsys):

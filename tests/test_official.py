@@ -153,6 +153,7 @@ FAULTS = {
     "not a number": (lambda y: bad_count(y, "2x0"), "whole counts of zero or more, got '2x0' (line 5)"),
     "negative": (lambda y: bad_count(y, "-250"), "whole counts of zero or more, got '-250' (line 5)"),
     "a fraction": (lambda y: bad_count(y, "2.5"), "whole counts of zero or more, got '2.5' (line 5)"),
+    "an endless count": (lambda y: bad_count(y, "9" * 5000), "at most 9 digits, got '999999|people in its blocks"),
     "no count": (lambda y: bad_count(y, ""), "whole counts of zero or more, got '' (line 5)"),
     "another count": (lambda y: bad_count(y, "251"), "got 302 people in its blocks and '301' in the row of the state"),
     "a block twice": (twice, "list each block once, got 500010001001000 more than once"),
@@ -232,6 +233,23 @@ def test_faulty_zips_are_refused(kind, tmp_path):
         official.read(tmp_path / "other.zip", "VT", *kind)
 
 
+def test_zips_that_point_elsewhere_are_refused(tmp_path):
+    """A zip that lost its beginning, and one that is encrypted: a sentence; a file that is not there: the system's own."""
+    content = write_redistricting(tmp_path / "vt.zip", 2020).read_bytes()
+    first, central = content.index(b"vtgeo2020.pl") - 30, content.rindex(b"vtgeo2020.pl") - 46
+    locked = bytearray(content)
+    locked[first + 6] |= 1  # the flag of an encrypted member, in both places
+    locked[central + 8] |= 1
+    for damaged in (content[200:], bytes(locked)):
+        (tmp_path / "bad.zip").write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"of Vermont \(bad\.zip\) must be a whole zip, got a damaged one: ."):
+            official.read(tmp_path / "bad.zip", "VT", "official", 2020)
+    with pytest.raises(FileNotFoundError):
+        official.read(tmp_path / "none.zip", "VT", "official", 2020)
+    with pytest.raises(TypeError, match="path must be a path"):
+        official.read(7, "VT", "official", 2020)
+
+
 def test_a_zip_of_another_state_is_refused(tmp_path):
     """The member of New Hampshire is not that of Vermont; the sentence says what is there instead."""
     path = write_redistricting(tmp_path / "nh2020.pl.zip", 2020, postal="nh")
@@ -268,6 +286,9 @@ BAD_PEOPLE = {
     "too long": ("50,001,0001000,1,10000,3", r"TABBLK '10000' \(line 3\)"),
     "beyond integers": ("50,001,000100,1," + "9" * 30 + ",3", r"TABBLK '9999.* \(line 3\)"),
     "too short": ("50,001", r"TABTRACTCE '', TABBLK '' \(line 3\)"),
+    "an exponent": ("50,1e2,000100,1,1000,3", r"TABBLKCOU '1e2', .*\(line 3\)"),
+    "a decimal": ("50,1.0,000100,1,1000,3", r"TABBLKCOU '1.0', .*\(line 3\)"),
+    "endless": ("50,001,000100,1," + "9" * 5000 + ",3", r"TABBLK '9999.* \(line 3\)"),
 }
 
 
@@ -279,6 +300,16 @@ def test_faulty_people_are_refused(fault, tmp_path):
     path.write_text("\n".join([HEADER, person("500010001001000"), row, person("500010001001000")]))
     with pytest.raises(ValueError, match="microdata file of Vermont .*must .*" + words):
         official.read(path, "VT", "ppmf", 2010)
+
+
+def test_the_first_person_is_not_lost(tmp_path):
+    """A first row that is too short is refused, and so is one that a carriage return makes a part of the header."""
+    path, rows = tmp_path / "p.csv", person("500010001001000") + "\n"
+    short, swallowed = f"{HEADER}\n50,001\n{rows}", f"{HEADER}\r{rows}{rows}"
+    for text, words in ((short, r"\(line 2\)"), (swallowed, "carriage return within its first line")):
+        path.write_bytes(text.encode())
+        with pytest.raises(ValueError, match="microdata file of Vermont .*must .*" + words):
+            official.read(path, "VT", "ppmf", 2010)
 
 
 def test_microdata_faults_are_refused(tmp_path):

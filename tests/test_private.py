@@ -207,6 +207,24 @@ def test_a_release_is_not_overwritten_by_accident(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_folder_that_cannot_be_is_refused(tmp_path):
+    """A folder is a path, and not below a file."""
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(FileExistsError, match=r"folder must be in a folder, got .*, which would be below a file"):
+        released().save(tmp_path / "file" / "out")
+    for folder, error in ((None, TypeError), (b"out", TypeError), ("o\0ut", ValueError)):
+        with pytest.raises(error, match="folder must be a path"):
+            released().save(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_names_with_carriage_returns_are_saved(tmp_path):
+    """A label is read back as it was, whatever line end is in it."""
+    frame = pd.DataFrame({"a": ["x\ry", "z"], "population": [2, 3]})
+    folder = released(Hierarchy.from_frame(frame, ["a"]), [1]).save(tmp_path / "out")
+    assert pd.read_csv(folder / "counts.csv").label.tolist() == ["x\ry", "z"]
+
+
 def test_budgets_of_another_guarantee_are_refused():
     """A split of ρ for Gaussian noise is no split of ε; one made on this very tree is caught, whatever its noise."""
     tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])

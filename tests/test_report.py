@@ -44,3 +44,9 @@ def test_the_same_seed_gives_the_same_report():
     """A report is reproducible from its seed."""
     one, two = (error_report(HOSPITALS, EPS, trials=4, seed=3) for _ in range(2))
     assert one.equals(two)
+
+
+def test_no_error_at_all_has_no_spread():
+    """Noise that a double cannot see beside a large count measures as zero, give or take zero."""
+    report = error_report(Hierarchy.from_counts([[20_001_041]], [None]), eps=[1e9], trials=4, seed=0)
+    assert report[["measured", "±"]].to_numpy().tolist() == [[0.0, 0.0]]

@@ -72,6 +72,9 @@ BAD = {
     "not JSON": "budget: 1", "a list": "[1, 2]", "a number": "1", "empty": "", "no budgets": json.dumps({"levels": ["a"]}),
     "too few budgets": json.dumps(GOOD | {"eps": [1.0]}), "negative": json.dumps(GOOD | {"eps": [1, 1, -1]}),
     "text": json.dumps(GOOD | {"eps": ["1", "1", "1"]}), "another rule": json.dumps(GOOD | {"rule": "mine"}),
+    "endlessly nested": "[" * 100_000, "levels that are no list": json.dumps(GOOD | {"levels": "abc"}),
+    "levels that are no names": json.dumps(GOOD | {"levels": [1, 2, 3]}),
+    "an odd checksum": json.dumps(GOOD | {"sha256": 7}),
     "no source": json.dumps({key: value for key, value in GOOD.items() if key != "chosen_on"}),
 }  # fmt: skip
 
@@ -90,13 +93,21 @@ CALLS = {
     "unknown rule": ({"rule": "mine", "total": 1}, "rule must be one of cube-root, uniform, optimal, got 'mine'"),
     "weights for uniform": ({"rule": "uniform", "total": 1, "weights": [1, 1, 1]}, "weights must be left out"),
     "too few weights": ({"total": 1, "weights": [1]}, "weights must have one entry for each of the 3 levels"),
+    "weights in words": ({"tau": 1, "weights": iter([1, 2, 3])}, "weights must be numbers"),
     "a negative total": ({"total": -1}, "total must be a finite number above zero, got -1"),
     "no tau": ({"tau": 0}, "tau must be a finite number above zero, got 0"),
 }
 
 
+@pytest.mark.parametrize("amount", ["total", "tau"])
+def test_what_is_no_tree_is_refused(amount):
+    """Whether a total or a tau is given."""
+    with pytest.raises(TypeError, match="hierarchy must be a Hierarchy"):
+        choose([1, 2], "cube-root", **{amount: 1})
+
+
 @pytest.mark.parametrize("arguments, words", CALLS.values(), ids=CALLS)
 def test_bad_arguments_are_refused(arguments, words):
     """A refusal names the argument and the value."""
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, TypeError), match=words):
         choose(TREE, **({"rule": "cube-root"} | arguments))

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from strategies import frames, trees
 
 from helpers import Hierarchy
-from helpers.tables import Sheet, check_target, long_form, write
+from helpers.tables import Sheet, check_target, long_form, save_csv, write
 
 GOOD = "region,store,population\nN,007,3\nN,7,0\nS,007,12\n"
 LEVELS = ["region", "store"]
@@ -94,6 +94,7 @@ BAD = {  # what is wrong: (content, words of the refusal)
     "thousands": (GOOD.replace("12", '"1,200"'), "data.csv, line 4: population must be a finite number, got '1,200'"),
     "negative": (GOOD.replace("12", "-1"), "data.csv, line 4: population must be zero or more, got '-1'"),
     "too many to add": (GOOD.replace("12", "1e17"), "data.csv: population must add up to at most 2^53"),
+    "just too many": (GOOD.replace(",3", ",0").replace("12", "9007199254740993"), "population must add up to at most 2^53"),
     "a break in quotes": ('region,store,population\n"N\nO",a,1\nS,b,-1\n', "data.csv, line 4: population must be zero"),
     "a null byte": (GOOD.replace("12", "1\x002"), "data.csv, line 4: population must be a finite number"),
 }  # fmt: skip
@@ -158,6 +159,32 @@ def test_long_form_has_room_for_awkward_names():
     frame = pd.DataFrame({"level": ["a"], "count": ["b"], "n": [3]})
     tree = Hierarchy.from_frame(frame, ["level", "count"], "n")
     assert long_form(tree, tree.counts).columns.tolist() == ["released level", "level", "count", "released count"]
+
+
+def test_long_form_has_room_for_its_own_names():
+    """Not even a level that is called as the table's own column would be called then loses its column."""
+    frame = pd.DataFrame({"level": ["a"], "released level": ["b"], "n": [3]})
+    tree = Hierarchy.from_frame(frame, ["level", "released level"], "n")
+    table = long_form(tree, tree.counts)
+    assert table.columns.tolist() == ["released released level", "level", "released level", "count"]
+    assert table.iloc[:, 0].tolist() == ["level", "released level"]
+
+
+@pytest.mark.parametrize("name", ["plain", "old\rmac", "two\nlines", 'say "x"', "a,b", "a\r\nb"])
+def test_a_saved_table_is_read_back(tmp_path, name):
+    """Whatever is in a name, also in that of a column, it comes back from the file; without need there are no quotes."""
+    save_csv(pd.DataFrame({"a": [name, "b"], name: ["x", "y"], "n": [1, 2]}), tmp_path / "t.csv")
+    found = Sheet.read(tmp_path / "t.csv")
+    assert found.columns["a"] == (name, "b") and [*found.columns] == ["a", name, "n"]
+    assert ('"' in (tmp_path / "t.csv").read_text()) == (name != "plain")
+
+
+@pytest.mark.parametrize("path", [None, 7, b"data.csv", ["data.csv"]], ids=str)
+def test_what_is_no_path_is_refused(path):
+    """A path is text or a Path."""
+    for call in (Sheet.read, lambda path: check_target(path, force=True)):
+        with pytest.raises(TypeError, match="path must be a path, as text or a Path, got "):
+            call(path)
 
 
 def test_a_target_is_checked(tmp_path):

@@ -1,6 +1,7 @@
 """Generated input, right and wrong, for every public function and the command line: `make fuzz`.
 
-machine: draws cases, runs them, judges what happens · functions, files: what to call, and with what
+machine: draws cases, runs them, judges what happens · functions, files, command_line: what to call, and with what
+texts: tables as the bytes of a file, drawn, spoilt and read slowly
 """
 
 from .files import TARGETS as OF_FILES

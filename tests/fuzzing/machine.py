@@ -47,6 +47,8 @@ ODD = [
 class Draw(Random):
     """A source of arguments; the same name and number give the same ones on every machine."""
 
+    spoilt = False  # a maker sets this to True when it has spoilt what it drew, such as the bytes of a file
+
     def power(self, low: float, high: float) -> float:
         """10 to a power, evenly between the two."""
         return 10.0 ** self.uniform(low, high)
@@ -80,7 +82,8 @@ class Draw(Random):
 class Target:
     """A function to call: how to draw each argument, and an oracle for its answers.
 
-    An argument's maker takes a Draw and the arguments drawn before it. `check` takes the answer and the arguments.
+    An argument's maker takes a Draw and the arguments drawn before it. `check` takes the answer and them; it returns
+    False if the answer is itself a refusal, such as an exit code of 2.
     `flat` names the arguments that are not numbers, whose odd values may be fine (labels, seeds): `check` sees them so.
     """
 
@@ -117,7 +120,8 @@ def run_case(name: str, target: Target, number: int) -> bool:
             warnings.simplefilter("error")
             found = target.call(**arguments)
     except target.promised as error:
-        problem = _unkept_promise(error, [*arguments, *target.words]) if spoilt else "refused, though all was right"
+        wrong = spoilt or draw.spoilt
+        problem = _unkept_promise(error, [*arguments, *target.words]) if wrong else "refused, though all was right"
         if problem:
             raise finding(f"{problem}\n{_trace(error)}") from None
         return False
@@ -125,10 +129,9 @@ def run_case(name: str, target: Target, number: int) -> bool:
         raise finding(_trace(error)) from None
     try:
         plain = {k: _plain(v) if k in spoilt and k not in target.flat else v for k, v in _not_default(target, arguments)}
-        target.check(found, **arguments | plain)
+        return target.check(found, **arguments | plain) is not False
     except Exception as error:
         raise finding(f"answered {_show(found)}, and that is wrong:\n{_trace(error)}") from None
-    return True
 
 
 def _unkept_promise(error: Exception, words: list[str]) -> str:

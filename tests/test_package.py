@@ -13,10 +13,10 @@ import helpers
 ROOT = Path(__file__).resolve().parent.parent
 # Data flows one way: a file may import from those before it.
 ORDER = [
-    "checks", "states", "records", "downloads", "official", "census", "layout", "hierarchy", "verify", "mechanism",
-    "noise", "mechanisms", "guarantees", "allocation", "consistency", "least_squares", "release", "simulation",
+    "checks", "states", "records", "downloads", "official", "census", "layout", "hierarchy", "verify", "tables",
+    "mechanism", "noise", "mechanisms", "guarantees", "allocation", "consistency", "least_squares", "release", "simulation",
     "accountant", "integers", "exact_noise", "private", "audit", "downstream", "experiments", "claims", "plots",
-    "panels", "example", "tables", "splits", "report", "options", "cli",
+    "panels", "example", "splits", "report", "options", "cli",
 ]  # fmt: skip
 CONTRACT = [
     "Hierarchy", "bias", "variance", "mse", "uniform", "cube_root", "minimize_error", "minimize_budget", "project_simplex",

@@ -63,6 +63,11 @@ def test_closed_forms_are_the_integrals(function, eps):
         assert_exact(found, function.__name__, n_i, eps)
 
 
+def test_a_product_beyond_doubles_is_a_large_count():
+    """Where εN is more than a double can hold, the noise is as if there were no clipping, without a warning."""
+    assert [float(function(1e308, 100.0)) for function in (bias, variance, mse)] == [0.0, 2e-4, 2e-4]
+
+
 @pytest.mark.parametrize("eps", [1e-3, 0.5, 7.0])
 def test_shapes_are_the_derivatives_of_the_mse(eps):
     """−a(x)/ε³ and b(x)/ε⁴ equal the first two derivatives in ε of the integrated MSE."""

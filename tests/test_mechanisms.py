@@ -153,10 +153,33 @@ def test_the_least_budget_meets_its_target(mechanism, tau):
     assert_allclose(minimize_error(FAMILY, best.total, mechanism=mechanism).mse, tau, rtol=1e-9)
 
 
+@EACH
+@given(tree=trees(), tau=st.floats(-12, 10).map(lambda power: 10.0**power), data=st.data())
+def test_the_least_budget_meets_any_target(mechanism, tree, tau, data):
+    """Program (2) on any tree: the weighted error is tau, no less, and the marginal errors of all levels agree."""
+    w = data.draw(st.lists(st.floats(0.01, 100), min_size=len(tree.levels), max_size=len(tree.levels)).map(np.array))
+    best = minimize_budget(tree, tau, w, mechanism)
+    assert_allclose(w @ best.mse_by_level, tau, rtol=1e-10)
+    assert best.kkt_spread <= 1e-10
+
+
+@pytest.mark.parametrize("total", [300.0, 600.0])
+def test_large_budgets_for_discrete_noise_are_split(total):
+    """Up to the largest budget allowed, levels with weights far apart end at the same marginal error."""
+    tree = Hierarchy.from_counts([[0, 5], [0, 0, 2, 3]], [None, [0, 0, 1, 1]])
+    assert minimize_error(tree, total, [1e4, 1e-4], DISCRETE_LAPLACE).kkt_spread <= 1e-10
+
+
 def test_the_least_budget_for_discrete_noise_may_not_exist():
     """An error that no double-sized budget can reach is refused by name."""
-    with pytest.raises(ValueError, match="tau must be an error that discrete Laplace noise can reach, got 1e-300"):
+    with pytest.raises(ValueError) as refused:
         minimize_budget(FAMILY, 1e-300, mechanism=DISCRETE_LAPLACE)
+    least = minimize_error(FAMILY, 600, mechanism=DISCRETE_LAPLACE).mse
+    message = "tau must be an error that discrete Laplace noise can reach, got 1e-300; {:g} is the least"
+    assert str(refused.value) == message.format(least)
+    with pytest.raises(ValueError, match="tau must be an error that"):
+        minimize_budget(FAMILY, least / 1.01, mechanism=DISCRETE_LAPLACE)
+    assert_allclose(minimize_budget(FAMILY, least * 1.01, mechanism=DISCRETE_LAPLACE).mse, least * 1.01, rtol=1e-9)
 
 
 @EACH

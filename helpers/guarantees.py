@@ -80,16 +80,9 @@ def gaussian_rho(eps: float, delta: float) -> float:
     eps, delta = checks.positive("eps", eps), _chance(delta)
 
     def excess(log_rho: float) -> float:
-        found = gaussian_delta(eps, exp(log_rho))
-        return log(found) - log(delta) if found > 0 else -750.0  # below the least double
+        return gaussian_delta(eps, exp(log_rho)) - delta
 
-    high = 0.0
-    while excess(high) < 0:
-        high += 1
-    low = high - 1
-    while excess(low) > 0:
-        low -= 1
-    return exp(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
+    return exp(brentq(excess, -690, 690))  # any ρ from 1e-299 to 1e299
 
 
 def _chance(delta: float) -> float:

@@ -91,7 +91,7 @@ class Mechanism(ABC):
 
     def check_largest(self, name: str, b: np.ndarray | float) -> None:
         """Refuse budgets that leave no error at all."""
-        if self.largest < inf and np.max(b, initial=0.0) > self.largest:
+        if np.any(b > self.largest):
             raise ValueError(f"{name} must be at most {self.largest:g} for {self.name} noise, got {np.max(b):g}")
 
     def __repr__(self) -> str:
@@ -104,7 +104,9 @@ class _Laplace(Mechanism):
     name, symbol, power = "Laplace", "ε", 3
 
     def error(self, n, b):
-        return mechanism.h(n * b) / b / b
+        with np.errstate(over="ignore"):
+            x = n * b
+        return mechanism.h(x) / b / b
 
     def derivatives(self, n, b):
         slope, curvature = mechanism.h_slope_and_curvature(n * b)
@@ -146,7 +148,8 @@ class _DiscreteLaplace(Mechanism):
         noise.simulated_discrete_laplace(rng, 1 / budget, out)
 
     def _bias(self, n, b):
-        root = np.exp(-np.minimum(n * b, X_MAX) / 2)  # in two halves, as in `mechanism.bias`
+        with np.errstate(over="ignore"):
+            root = np.exp(-np.minimum(n * b, X_MAX) / 2)  # in two halves, as in `mechanism.bias`
         return root / (2 * np.sinh(b)) * root
 
     @staticmethod

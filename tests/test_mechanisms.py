@@ -101,6 +101,14 @@ def precise(mechanism, n, b):
 
 
 @EACH
+def test_a_product_beyond_doubles_is_a_large_count(mechanism):
+    """Where n times the budget is more than a double can hold, the noise is as if not clipped, without a warning."""
+    n, variance = 1e308, mechanism.noise_variance(100.0)
+    assert mechanism.bias(n, 100.0) == 0
+    assert mechanism.variance(n, 100.0) == mechanism.mse(n, 100.0) == variance > 0
+
+
+@EACH
 def test_large_and_empty_counts(mechanism):
     """An empty count has half the error of a large one: as in Proposition 4, for every mechanism."""
     assert_allclose(2 * mechanism.mse(0, 0.7), mechanism.mse(1e9, 0.7), rtol=1e-14)
@@ -191,16 +199,31 @@ def test_simulated_errors_agree_with_the_closed_forms(mechanism):
         assert (abs(found[column] - expected[column]) < 4.5 * found[f"{column}_se"]).all()
 
 
-def test_budgets_are_checked():
-    """What a mechanism cannot take is refused by name."""
-    with pytest.raises(ValueError, match="budget must be at most 600 for discrete Laplace noise, got 1000"):
-        DISCRETE_LAPLACE.mse(3, 1000)
-    with pytest.raises(ValueError, match="total must be at most 600 for discrete Laplace noise, got 601"):
-        minimize_error(FAMILY, 601, mechanism=DISCRETE_LAPLACE)
-    with pytest.raises(ValueError, match=r"n and budget must have shapes that broadcast, got \(2,\) and \(3,\)"):
-        GAUSSIAN.mse([1, 2], [1, 2, 3])
-    with pytest.raises(ValueError, match="budget must be above zero"):
-        GAUSSIAN.bias(1, 0)
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: DISCRETE_LAPLACE.mse(3, [1, 1000, 700]), "budget must be at most 600 for discrete Laplace noise, got 1000"),
+    (
+        lambda: minimize_error(FAMILY, 601, mechanism=DISCRETE_LAPLACE),
+        "total must be at most 600 for discrete Laplace noise, got 601",
+    ),
+    (lambda: GAUSSIAN.mse([1, 2], [1, 2, 3]), "n and budget must have shapes that broadcast, got (2,) and (3,)"),
+    (lambda: GAUSSIAN.bias(1, 0), "budget must be above zero, got 0.0"),
+    (lambda: LAPLACE.variance(-1, 1), "n must be zero or more, got -1"),
+    (
+        lambda: uniform(FAMILY, 1, "gauss"),
+        "mechanism must be LAPLACE, DISCRETE_LAPLACE or GAUSSIAN of helpers.mechanisms, got 'gauss'",
+    ),
+])  # fmt: skip
+def test_what_a_mechanism_cannot_take_is_refused_by_name(call, message):
+    """Counts, budgets and mechanisms that are wrong end with a sentence that says which, and what would be right."""
+    with pytest.raises((ValueError, TypeError)) as refused:
+        call()
+    assert str(refused.value) == message
+
+
+def test_the_largest_budget_is_allowed_and_so_is_no_budget_at_all():
+    """A budget of 600 leaves an error above zero; empty arrays give empty arrays."""
+    assert DISCRETE_LAPLACE.mse(3, 600) > 0
+    assert DISCRETE_LAPLACE.mse([], 1).shape == DISCRETE_LAPLACE.mse(1, []).shape == (0,)
 
 
 @EACH

@@ -72,7 +72,7 @@ def cube_root(hierarchy: Hierarchy, total: float, weights: Sequence[float] | Non
     >>> cube_root(tree, total=3).eps
     array([1., 2.])
     """
-    return root_rule(hierarchy, total, weights, LAPLACE)
+    return root_rule(hierarchy, total, weights)
 
 
 def root_rule(

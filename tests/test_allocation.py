@@ -271,15 +271,16 @@ def test_allocations_show_budgets_and_error():
     )
 
 
-@pytest.mark.parametrize(("noise", "children", "tau"), [(LAPLACE, 8, 27 / 4), (GAUSSIAN, 4, 9 / 8)])
+@pytest.mark.parametrize(("noise", "children", "tau"), [(LAPLACE, 8, 3), (GAUSSIAN, 4, 0.75)])
 def test_the_first_guess_is_right_for_an_empty_tree(noise, children, tau):
     """Where all counts are zero the errors are exact powers of the budget: both programs end where they start."""
     tree = Hierarchy.from_counts([[0], [0] * children], [None, [0] * children])
+    assert root_rule(tree, 3, mechanism=noise).kkt_spread <= 1e-14  # rounding
     with pytest.MonkeyPatch.context() as patch:
         looks = counted_looks(patch, noise)
-        assert_allclose(minimize_error(tree, 2, mechanism=noise).eps, [2 / 3, 4 / 3], rtol=1e-15)
+        assert_allclose(minimize_error(tree, 3, mechanism=noise).eps, [1, 2], rtol=1e-15)
         assert len(looks) == 1
-        assert_allclose(minimize_budget(tree, tau, mechanism=noise).eps, [2 / 3, 4 / 3], rtol=1e-15)
+        assert_allclose(minimize_budget(tree, tau, mechanism=noise).eps, [1, 2], rtol=1e-15)
         assert len(looks) == 2
 
 

@@ -172,6 +172,11 @@ def test_simple_rules_follow_their_formulas(problem):
     assert_allclose(cube_root(tree, total).eps, cube_root(tree, total, ones(tree)).eps, rtol=0)
 
 
+def test_cube_roots_of_cubes_are_exact():
+    """One node over 64 gets a budget of one over four, to the last digit."""
+    assert cube_root(Hierarchy.from_counts([[0], [0] * 64], [None, [0] * 64]), 5).eps.tolist() == [1, 4]
+
+
 @pytest.mark.parametrize("count", [0, 10**12])
 def test_cube_root_is_optimal_where_all_counts_are_alike(count):
     """When all counts are zero, or all are huge, the cube-root rule is the optimum."""
@@ -257,6 +262,7 @@ def test_allocations_turn_into_arrays():
     """NumPy takes an allocation where it takes its budgets, in any dtype, and a copy is a copy."""
     found = uniform(Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), 1)
     assert np.asarray(found).tolist() == [0.5, 0.5] and np.asarray(found, dtype=np.float32).dtype == np.float32
+    assert found.__array__(np.float32).dtype == np.float32
     np.array(found, copy=True)[0] = 9
     assert found.eps.tolist() == [0.5, 0.5]
     assert not np.shares_memory(np.array(found), found.eps) and np.shares_memory(np.asarray(found), found.eps)

@@ -41,7 +41,9 @@ class Mechanism(ABC):
         >>> float(GAUSSIAN.bias(0, 0.5).round(4))
         0.3989
         """
-        return self._bias(*self._checked(n, budget))
+        n, b = self._checked(n, budget)
+        with np.errstate(over="ignore"):
+            return self._bias(n, b)
 
     def variance(self, n: ArrayLike, budget: ArrayLike) -> np.ndarray | float:
         """Var(Ñ) = MSE − bias², in people squared. Bias² is at most a third of the MSE, so nothing cancels.
@@ -49,8 +51,7 @@ class Mechanism(ABC):
         >>> float(DISCRETE_LAPLACE.variance(1000, 1).round(4))
         1.8413
         """
-        n, b = self._checked(n, budget)
-        return self.error(n, b) - self._bias(n, b) ** 2
+        return self.mse(n, budget) - self.bias(n, budget) ** 2
 
     def mse(self, n: ArrayLike, budget: ArrayLike) -> np.ndarray | float:
         """E[(Ñ − N)²], in people squared.
@@ -58,7 +59,9 @@ class Mechanism(ABC):
         >>> [float(kind.mse(1000, 0.5).round(4)) for kind in MECHANISMS]
         [8.0, 7.8354, 1.0]
         """
-        return self.error(*self._checked(n, budget))
+        n, b = self._checked(n, budget)
+        with np.errstate(over="ignore"):  # a product n·b that is infinite is a large count
+            return self.error(n, b)
 
     def noise_variance(self, budget: ArrayLike) -> np.ndarray | float:
         """Var(X) of the noise itself, before any clipping, in people squared: twice the MSE of an empty count.
@@ -91,7 +94,7 @@ class Mechanism(ABC):
 
     def check_largest(self, name: str, b: np.ndarray | float) -> None:
         """Refuse budgets that leave no error at all."""
-        if np.any(b > self.largest):
+        if self.largest < inf and np.any(b > self.largest):
             raise ValueError(f"{name} must be at most {self.largest:g} for {self.name} noise, got {np.max(b):g}")
 
     def __repr__(self) -> str:
@@ -104,9 +107,7 @@ class _Laplace(Mechanism):
     name, symbol, power = "Laplace", "ε", 3
 
     def error(self, n, b):
-        with np.errstate(over="ignore"):
-            x = n * b
-        return mechanism.h(x) / b / b
+        return mechanism.h(n * b) / b / b
 
     def derivatives(self, n, b):
         slope, curvature = mechanism.h_slope_and_curvature(n * b)
@@ -148,16 +149,13 @@ class _DiscreteLaplace(Mechanism):
         noise.simulated_discrete_laplace(rng, 1 / budget, out)
 
     def _bias(self, n, b):
-        with np.errstate(over="ignore"):
-            root = np.exp(-np.minimum(n * b, X_MAX) / 2)  # in two halves, as in `mechanism.bias`
+        root = np.exp(-np.minimum(n * b, X_MAX) / 2)  # in two halves, as in `mechanism.bias`
         return root / (2 * np.sinh(b)) * root
 
     @staticmethod
     def _parts(n: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
-        with np.errstate(over="ignore"):
-            x = np.minimum(n * b, X_MAX)
         t = np.tanh(b / 2)
-        return np.minimum(n * t, X_MAX), t, np.exp(-x), 1 / (2 * np.sinh(b / 2)) ** 2
+        return np.minimum(n * t, X_MAX), t, np.exp(-np.minimum(n * b, X_MAX)), 1 / (2 * np.sinh(b / 2)) ** 2
 
 
 class _Gaussian(Mechanism):
@@ -198,8 +196,7 @@ class _Gaussian(Mechanism):
     def _parts(n: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
         from scipy.special import ndtr
 
-        with np.errstate(over="ignore"):
-            a = np.minimum(n * np.sqrt(2 * b), X_MAX)
+        a = np.minimum(n * np.sqrt(2 * b), X_MAX)
         return a, np.exp(-a * a / 2) / sqrt(2 * np.pi), ndtr(-a)
 
 

@@ -74,7 +74,7 @@ def cube_root(hierarchy: Hierarchy, total: float, weights: Sequence[float] | Non
     >>> cube_root(tree, total=3).eps
     array([1., 2.])
     """
-    return root_rule(hierarchy, total, weights, LAPLACE)
+    return root_rule(hierarchy, total, weights)
 
 
 def root_rule(
@@ -125,17 +125,17 @@ def minimize_budget(
     """
     tau, w = _checked(hierarchy, "tau", tau, weights, mechanism)
     k = mechanism.power
-    # Proposition 4 puts E(T) between C/T^(k−1) and twice that; start where C/T^(k−1) = tau, at or below the answer.
+    # Proposition 4 puts E(T) between C/T^(k−1) and twice that (or, for discrete noise, below); start where C/T^(k−1) = tau.
     total = (((w * hierarchy.sizes) ** (1 / k)).sum() ** k * mechanism.least / tau) ** (1 / (k - 1))
+    total = min(total, mechanism.largest)
     for _ in range(_MOST_STEPS):
-        total = min(total, mechanism.largest)
         eps, marginal = _newton(hierarchy, total, w, mechanism)
         error = w @ _mse_by_level(hierarchy, eps, mechanism)
-        slope = marginal.mean() * total / error  # −dlog E/dlog T, because the marginal error is −dE/dT
-        step = total * ((error / tau) ** (1 / slope) - 1)
-        if abs(step) <= 1e-15 * total:
+        # The slope of log E in log T is −T M/E, with the marginal error M = −dE/dT.
+        factor = (error / tau) ** (error / (total * marginal.mean()))
+        before, total = total, min(total * factor, mechanism.largest)
+        if abs(total - before) <= 1e-15 * before:
             break
-        total += step
     if error > 1.001 * tau:  # only where a budget can be too large for doubles
         raise ValueError(f"tau must be an error that {mechanism.name} noise can reach, got {tau:g}; {error:g} is the least")
     return _allocation(hierarchy, eps, marginal, mechanism)

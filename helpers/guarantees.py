@@ -46,7 +46,7 @@ def least_eps_of_rho(rho: float, delta: float) -> float:
     def slope(x: float) -> float:  # x = α − 1
         return rho * x * x + log(delta * (1 + x))
 
-    x = brentq(slope, 0, sqrt(-log(delta) / rho), xtol=1e-300, rtol=1e-14)
+    x = brentq(slope, 0, sqrt(-log(delta) / rho), xtol=1e-300)
     return max(0.0, (1 + x) * rho - log(delta * (1 + x)) / x + log(x / (1 + x)))
 
 
@@ -85,16 +85,9 @@ def gaussian_rho(eps: float, delta: float) -> float:
     eps, delta = _within("eps", eps, _EPS), _chance(delta)
 
     def excess(log_rho: float) -> float:
-        found = _gaussian_delta(eps, exp(log_rho))
-        return log(found) - log(delta) if found > 0 else -750.0  # below the least double
+        return _gaussian_delta(eps, exp(log_rho)) - delta
 
-    high = 0.0
-    while excess(high) < 0:
-        high += 1
-    low = high - 1
-    while excess(low) > 0:
-        low -= 1
-    return exp(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
+    return exp(brentq(excess, -690, 690))  # any ρ from 1e-299 to 1e299
 
 
 def _within(name: str, value: float, limits: tuple[float, float]) -> float:

@@ -77,5 +77,4 @@ def _scaled(n: ArrayLike, eps: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Checked inputs as (x, ε) with x = εN."""
     n, eps = checks.counts("n", n), checks.positives("eps", eps)
     checks.fitting(n=n, eps=eps)
-    with np.errstate(over="ignore"):
-        return np.minimum(n * eps, X_MAX), eps
+    return np.minimum(n * eps, X_MAX), eps

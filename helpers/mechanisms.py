@@ -50,8 +50,7 @@ class Mechanism(ABC):
         >>> float(DISCRETE_LAPLACE.variance(1000, 1).round(4))
         1.8413
         """
-        n, b = self._checked(n, budget)
-        return self.error(n, b) - self._bias(n, b) ** 2
+        return self.mse(n, budget) - self.bias(n, budget) ** 2
 
     def mse(self, n: ArrayLike, budget: ArrayLike) -> np.ndarray | float:
         """E[(Ñ − N)²], in people squared.
@@ -92,7 +91,7 @@ class Mechanism(ABC):
 
     def check_largest(self, name: str, b: np.ndarray | float) -> None:
         """Refuse budgets that leave no error at all."""
-        if self.largest < inf and np.max(b, initial=0.0) > self.largest:
+        if self.largest < inf and np.any(b > self.largest):
             raise ValueError(f"{name} must be at most {self.largest:g} for {self.name} noise, got {np.max(b):g}")
 
     def __repr__(self) -> str:
@@ -152,10 +151,8 @@ class _DiscreteLaplace(Mechanism):
 
     @staticmethod
     def _parts(n: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
-        with np.errstate(over="ignore"):
-            x = np.minimum(n * b, X_MAX)
         t = np.tanh(b / 2)
-        return np.minimum(n * t, X_MAX), t, np.exp(-x), 1 / (2 * np.sinh(b / 2)) ** 2
+        return np.minimum(n * t, X_MAX), t, np.exp(-np.minimum(n * b, X_MAX)), 1 / (2 * np.sinh(b / 2)) ** 2
 
 
 class _Gaussian(Mechanism):
@@ -196,8 +193,7 @@ class _Gaussian(Mechanism):
     def _parts(n: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
         from scipy.special import ndtr
 
-        with np.errstate(over="ignore"):
-            a = np.minimum(n * np.sqrt(2 * b), X_MAX)
+        a = np.minimum(n * np.sqrt(2 * b), X_MAX)
         return a, np.exp(-a * a / 2) / sqrt(2 * np.pi), ndtr(-a)
 
 

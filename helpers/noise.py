@@ -19,7 +19,7 @@ def simulated_laplace(rng: np.random.Generator, scale: float, out: np.ndarray) -
     """
     rng.standard_exponential(out=out)
     coins = np.frombuffer(rng.bytes(-(-out.size // 8)), dtype=np.uint8)
-    out *= (scale * _SIGNS).take(coins, axis=0).reshape(-1)[: out.size]
+    out *= (scale * _SIGNS).take(coins, axis=0).ravel()[: out.size]
 
 
 def simulated_discrete_laplace(rng: np.random.Generator, scale: float, out: np.ndarray) -> None:
@@ -33,7 +33,8 @@ def simulated_discrete_laplace(rng: np.random.Generator, scale: float, out: np.n
     True
     """
     rng.standard_exponential(out=out)
-    np.floor(np.multiply(out, scale, out=out), out=out)
+    out *= scale
+    np.floor(out, out=out)
     out -= np.floor(scale * rng.standard_exponential(out.size))
 
 

@@ -27,7 +27,7 @@ ENOUGH = 0.95
 TESTS = {
     "__init__": ["package"],
     "__main__": ["cli"],
-    "allocation": ["allocation", "bad_input"],
+    "allocation": ["allocation", "bad_input", "mechanisms"],
     "checks": ["checks", "bad_input"],
     "consistency": ["consistency", "bad_input"],
     "downstream": ["downstream", "bad_input"],

@@ -11,14 +11,16 @@ from scipy.optimize import minimize
 from strategies import budgets, seeds, trees, weights
 
 from helpers import (
+    GAUSSIAN,
+    LAPLACE,
     Hierarchy,
     cube_root,
     expected_error,
     load_state,
-    mechanism,
     minimize_budget,
     minimize_error,
     mse,
+    root_rule,
     uniform,
 )
 
@@ -52,6 +54,13 @@ def ones(tree):
 def large_count_constant(tree, w):
     """C = (Σ (w_l n_l)^(1/3))³: the least error is between C/T² and 2C/T²."""
     return np.cbrt(w * tree.sizes).sum() ** 3
+
+
+def counted_looks(patch, noise):
+    """A list that grows by one each time a solver looks at the derivatives of a mechanism."""
+    looks, look = [], noise.derivatives
+    patch.setattr(noise, "derivatives", lambda n, b: looks.append(1) or look(n, b))
+    return looks
 
 
 @st.composite
@@ -107,9 +116,8 @@ def test_scipy_finds_the_same_optimum(tree, total, data):
 def test_newton_needs_a_handful_of_steps(problem):
     """Program (1) is solved with at most eight looks at the derivatives, program (2) with at most six times as many."""
     tree, total, w = problem
-    looks, look = [], mechanism.h_slope_and_curvature
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mechanism, "h_slope_and_curvature", lambda x: looks.append(1) or look(x))
+        looks = counted_looks(patch, LAPLACE)
         minimize_error(tree, total, w)
         assert len(looks) <= 8  # four were seen; quadratic convergence leaves little to vary
         looks.clear()
@@ -162,6 +170,11 @@ def test_simple_rules_follow_their_formulas(problem):
     root = [(w_l * n) ** (1 / 3) for w_l, n in zip(w, tree.sizes, strict=True)]
     assert_allclose(cube_root(tree, total, w).eps, [total * r / sum(root) for r in root], rtol=1e-14)  # a few roundings
     assert_allclose(cube_root(tree, total).eps, cube_root(tree, total, ones(tree)).eps, rtol=0)
+
+
+def test_cube_roots_of_cubes_are_exact():
+    """One node over 64 gets a budget of one over four, to the last digit."""
+    assert cube_root(Hierarchy.from_counts([[0], [0] * 64], [None, [0] * 64]), 5).eps.tolist() == [1, 4]
 
 
 @pytest.mark.parametrize("count", [0, 10**12])
@@ -249,9 +262,32 @@ def test_allocations_turn_into_arrays():
     """NumPy takes an allocation where it takes its budgets, in any dtype, and a copy is a copy."""
     found = uniform(Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), 1)
     assert np.asarray(found).tolist() == [0.5, 0.5] and np.asarray(found, dtype=np.float32).dtype == np.float32
+    assert found.__array__(np.float32).dtype == np.float32
     np.array(found, copy=True)[0] = 9
     assert found.eps.tolist() == [0.5, 0.5]
-    assert repr(found).startswith("Allocation(level 1 0.5, level 2 0.5; total 1, mse 17.68")
+    assert not np.shares_memory(np.array(found), found.eps) and np.shares_memory(np.asarray(found), found.eps)
+
+
+def test_allocations_show_budgets_and_error():
+    """An allocation shows budgets, total and error to four digits, and the noise unless it is Laplace noise."""
+    tree = Hierarchy.from_counts([[0], [0] * 4], [None, [0] * 4], ["state", "block"])
+    assert repr(uniform(tree, 1 / 3)) == "Allocation(state 0.1667, block 0.1667; total 0.3333, mse 180)"
+    assert repr(root_rule(tree, 1, mechanism=GAUSSIAN)) == (
+        "Allocation(Gaussian noise: state 0.3333, block 0.6667; total 1, mse 2.25)"
+    )
+
+
+@pytest.mark.parametrize(("noise", "children", "tau"), [(LAPLACE, 8, 3), (GAUSSIAN, 4, 0.75)])
+def test_the_first_guess_is_right_for_an_empty_tree(noise, children, tau):
+    """Where all counts are zero the errors are exact powers of the budget: both programs end where they start."""
+    tree = Hierarchy.from_counts([[0], [0] * children], [None, [0] * children])
+    assert root_rule(tree, 3, mechanism=noise).kkt_spread <= 1e-14  # rounding
+    with pytest.MonkeyPatch.context() as patch:
+        looks = counted_looks(patch, noise)
+        assert_allclose(minimize_error(tree, 3, mechanism=noise).eps, [1, 2], rtol=1e-15)
+        assert len(looks) == 1
+        assert_allclose(minimize_budget(tree, tau, mechanism=noise).eps, [1, 2], rtol=1e-15)
+        assert len(looks) == 2
 
 
 def test_wyoming_needs_a_budget_of_1_935_for_an_error_of_20000():

@@ -59,6 +59,16 @@ def test_the_least_eps_is_the_least_over_alpha(rho, delta):
     assert least_eps_of_rho(rho, delta) <= max(0, grid.min()) * (1 + 1e-9) + 1e-12
 
 
+def test_the_simple_formula():
+    """ε = ρ + 2√(ρ ln(1/δ)): with ρ = 9 and δ = exp(−4) it is 9 + 2·3·2."""
+    assert_allclose(eps_of_rho(9, np.exp(-4)), 21, rtol=1e-15)
+
+
+def test_a_delta_just_below_one_needs_no_eps():
+    """Where δ leaves almost everything open, every release of moderate ρ is (0, δ)-differentially private."""
+    assert least_eps_of_rho(1, 1 - 1e-14) == least_eps_of_rho(1e-9, 1 - 1e-13) == 0
+
+
 def test_the_bureaus_published_eps():
     """ρ = (542/339)² and (3379/12343)² at δ = 1e-10 are the ε = 17.14 and 2.47 that the Census Bureau announced in 2021."""
     assert round(least_eps_of_rho((542 / 339) ** 2, 1e-10), 2) == 17.14
@@ -83,15 +93,21 @@ def test_pure_privacy_is_zcdp(eps):
         assert (divergence / alpha).max() > 0.999 * rho_of_pure(eps)
 
 
-def test_bad_input_is_refused():
+POSITIVE = "must be a finite number above zero, got -1"
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: rho_of_pure(-1), f"eps {POSITIVE}"),
+    (lambda: eps_of_rho(-1, 0.1), f"rho {POSITIVE}"),
+    (lambda: least_eps_of_rho(-1, 0.1), f"rho {POSITIVE}"),
+    (lambda: gaussian_delta(1, -1), f"rho {POSITIVE}"),
+    (lambda: gaussian_delta(-1, 0.5), "eps must be zero or more, got -1"),
+    (lambda: gaussian_rho(-1, 0.1), f"eps {POSITIVE}"),
+    (lambda: gaussian_rho(1, -1), f"delta {POSITIVE}"),
+    (lambda: eps_of_rho(1, 1), "delta must be below 1, got 1"),
+])  # fmt: skip
+def test_bad_input_is_refused(call, message):
     """A δ outside (0, 1) and budgets that are not positive are refused by name."""
-    with pytest.raises(ValueError, match="delta must be below 1, got 1"):
-        eps_of_rho(1, 1)
-    with pytest.raises(ValueError, match="delta must be a finite number above zero, got 0"):
-        gaussian_rho(1, 0)
-    with pytest.raises(ValueError, match="rho must be a finite number above zero, got -1"):
-        least_eps_of_rho(-1, 0.1)
-    with pytest.raises(ValueError, match="eps must be zero or more, got -1"):
-        gaussian_delta(-1, 0.5)
-    with pytest.raises(ValueError, match="eps must be a finite number above zero, got 0"):
-        rho_of_pure(0)
+    with pytest.raises(ValueError) as refused:
+        call()
+    assert str(refused.value) == message

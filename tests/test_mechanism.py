@@ -63,6 +63,12 @@ def test_closed_forms_are_the_integrals(function, eps):
         assert_exact(found, function.__name__, n_i, eps)
 
 
+def test_the_largest_count():
+    """A count as large as doubles can square is as if there were no clipping, at the largest budget too."""
+    assert [float(function(1e150, 100.0)) for function in (bias, variance, mse)] == [0.0, 2e-4, 2e-4]
+    assert [float(function(1e150, 1e150)) for function in (bias, variance, mse)] == [0.0, 2e-300, 2e-300]
+
+
 @pytest.mark.parametrize("eps", [1e-3, 0.5, 7.0])
 def test_shapes_are_the_derivatives_of_the_mse(eps):
     """−a(x)/ε³ and b(x)/ε⁴ equal the first two derivatives in ε of the integrated MSE."""

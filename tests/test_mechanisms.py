@@ -101,6 +101,14 @@ def precise(mechanism, n, b):
 
 
 @EACH
+def test_the_largest_count(mechanism):
+    """A count as large as doubles can square is as if there were no clipping."""
+    n, variance = 1e150, mechanism.noise_variance(100.0)
+    assert mechanism.bias(n, 100.0) == 0
+    assert mechanism.variance(n, 100.0) == mechanism.mse(n, 100.0) == variance > 0
+
+
+@EACH
 def test_large_and_empty_counts(mechanism):
     """An empty count has half the error of a large one: as in Proposition 4, for every mechanism."""
     assert_allclose(2 * mechanism.mse(0, 0.7), mechanism.mse(1e9, 0.7), rtol=1e-14)
@@ -164,11 +172,34 @@ def test_uneven_weights_do_not_lead_astray(mechanism, tree, tau, data):
     assert best.kkt_spread < 1e-9
 
 
+@EACH
+@given(tree=trees(), tau=st.floats(-12, 10).map(lambda power: 10.0**power), data=st.data())
+def test_the_least_budget_meets_any_target(mechanism, tree, tau, data):
+    """Program (2) on any tree: the weighted error is tau, no less, and the marginal errors of all levels agree."""
+    w = data.draw(st.lists(st.floats(0.01, 100), min_size=len(tree.levels), max_size=len(tree.levels)).map(np.array))
+    best = minimize_budget(tree, tau, w, mechanism)
+    assert_allclose(w @ best.mse_by_level, tau, rtol=1e-10)
+    assert best.kkt_spread <= 1e-10
+
+
+@pytest.mark.parametrize("total", [300.0, 600.0])
+def test_large_budgets_for_discrete_noise_are_split(total):
+    """Up to the largest budget allowed, levels with weights far apart end at the same marginal error."""
+    tree = Hierarchy.from_counts([[0, 5], [0, 0, 2, 3]], [None, [0, 0, 1, 1]])
+    assert minimize_error(tree, total, [1e4, 1e-4], DISCRETE_LAPLACE).kkt_spread <= 1e-10
+
+
 def test_the_least_budget_for_discrete_noise_may_not_exist():
     """An error that no double-sized budget can reach is refused by name."""
     chain = Hierarchy.from_counts([[3]] * 8, [None] + [[0]] * 7)
-    with pytest.raises(ValueError, match="tau must be an error that discrete Laplace noise can reach, got 1e-60"):
+    with pytest.raises(ValueError) as refused:
         minimize_budget(chain, 1e-60, mechanism=DISCRETE_LAPLACE)
+    least = minimize_error(chain, 600, mechanism=DISCRETE_LAPLACE).mse
+    message = "tau must be an error that discrete Laplace noise can reach, got 1e-60; {:g} is the least"
+    assert str(refused.value) == message.format(least)
+    with pytest.raises(ValueError, match="tau must be an error that"):
+        minimize_budget(chain, least / 1.01, mechanism=DISCRETE_LAPLACE)
+    assert_allclose(minimize_budget(chain, least * 1.01, mechanism=DISCRETE_LAPLACE).mse, least * 1.01, rtol=1e-9)
 
 
 @EACH
@@ -180,16 +211,31 @@ def test_simulated_errors_agree_with_the_closed_forms(mechanism):
         assert (abs(found[column] - expected[column]) < 4.5 * found[f"{column}_se"]).all()
 
 
-def test_budgets_are_checked():
-    """What a mechanism cannot take is refused by name."""
-    with pytest.raises(ValueError, match="budget must be at most 600 for discrete Laplace noise, got 1000"):
-        DISCRETE_LAPLACE.mse(3, 1000)
-    with pytest.raises(ValueError, match="total must be at most 600 for discrete Laplace noise, got 601"):
-        minimize_error(FAMILY, 601, mechanism=DISCRETE_LAPLACE)
-    with pytest.raises(ValueError, match=r"n and budget must have shapes that broadcast, got \(2,\) and \(3,\)"):
-        GAUSSIAN.mse([1, 2], [1, 2, 3])
-    with pytest.raises(ValueError, match="budget must be above zero"):
-        GAUSSIAN.bias(1, 0)
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: DISCRETE_LAPLACE.mse(3, [1, 1000, 700]), "budget must be at most 600 for discrete Laplace noise, got 1000"),
+    (
+        lambda: minimize_error(FAMILY, 601, mechanism=DISCRETE_LAPLACE),
+        "total must be at most 600 for discrete Laplace noise, got 601",
+    ),
+    (lambda: GAUSSIAN.mse([1, 2], [1, 2, 3]), "n and budget must have shapes that broadcast, got (2,) and (3,)"),
+    (lambda: GAUSSIAN.bias(1, 0), "budget must be above zero, got 0.0"),
+    (lambda: LAPLACE.variance(-1, 1), "n must be zero or more, got -1"),
+    (
+        lambda: uniform(FAMILY, 1, "gauss"),
+        "mechanism must be LAPLACE, DISCRETE_LAPLACE or GAUSSIAN of helpers.mechanisms, got 'gauss'",
+    ),
+])  # fmt: skip
+def test_what_a_mechanism_cannot_take_is_refused_by_name(call, message):
+    """Counts, budgets and mechanisms that are wrong end with a sentence that says which, and what would be right."""
+    with pytest.raises((ValueError, TypeError)) as refused:
+        call()
+    assert str(refused.value) == message
+
+
+def test_the_largest_budget_is_allowed_and_so_is_no_budget_at_all():
+    """A budget of 600 leaves an error above zero; empty arrays give empty arrays."""
+    assert DISCRETE_LAPLACE.mse(3, 600) > 0
+    assert DISCRETE_LAPLACE.mse([], 1).shape == DISCRETE_LAPLACE.mse(1, []).shape == (0,)
 
 
 @EACH

@@ -106,10 +106,39 @@ def test_the_allocation_says_which_noise():
     first = as_lists(release(FAMILY, gaussian, seed=5))
     assert as_lists(release(FAMILY, gaussian.eps, seed=5, mechanism=GAUSSIAN)) == first
     assert as_lists(release(FAMILY, gaussian.eps, seed=5)) != first  # plain numbers mean Laplace noise
-    with pytest.raises(ValueError, match="mechanism must be that of the allocation in eps, Gaussian, got Laplace"):
-        release(FAMILY, gaussian, mechanism=LAPLACE)
-    with pytest.raises(TypeError, match="mechanism must be LAPLACE, DISCRETE_LAPLACE or GAUSSIAN"):
-        release(FAMILY, [1, 1], mechanism="gaussian")
+    assert as_lists(noisy_counts(FAMILY, gaussian, 5)) == as_lists(noisy_counts(FAMILY, gaussian.eps, 5, GAUSSIAN))
+
+
+@pytest.mark.parametrize(("eps", "mechanism", "message"), [
+    (minimize_error(FAMILY, 1, mechanism=GAUSSIAN), LAPLACE, "must be that of the allocation in eps, Gaussian, got Laplace"),
+    (uniform(FAMILY, 1), GAUSSIAN, "must be that of the allocation in eps, Laplace, got Gaussian"),
+    ([1, 1], "gaussian", "must be LAPLACE, DISCRETE_LAPLACE or GAUSSIAN of helpers.mechanisms, got 'gaussian'"),
+])  # fmt: skip
+@pytest.mark.parametrize("function", [release, noisy_counts])
+def test_the_wrong_noise_is_refused(function, eps, mechanism, message):
+    """A mechanism other than that of the allocation, or none at all, is refused by name."""
+    with pytest.raises((ValueError, TypeError)) as refused:
+        function(FAMILY, eps, mechanism=mechanism)
+    assert str(refused.value) == f"mechanism {message}"
+
+
+@pytest.mark.parametrize("function", [release, noisy_counts])
+def test_a_budget_that_leaves_no_error_is_refused(function):
+    """Discrete noise takes budgets of up to 600 for each level."""
+    with pytest.raises(ValueError) as refused:
+        function(FAMILY, [600, 601], mechanism=DISCRETE_LAPLACE)
+    assert str(refused.value) == "eps must be at most 600 for discrete Laplace noise, got 601"
+    assert as_lists(function(FAMILY, [600, 600], mechanism=DISCRETE_LAPLACE)) == [[5], [2, 3]]
+
+
+@pytest.mark.parametrize("function", [release, noisy_counts])
+@pytest.mark.parametrize("seed", [-1, 1.0, True])
+def test_a_seed_is_a_whole_number(function, seed):
+    """A seed that is no whole number of zero or more is refused by name; zero is a seed."""
+    with pytest.raises((ValueError, TypeError)) as refused:
+        function(FAMILY, [1, 1], seed)
+    assert str(refused.value) == f"seed must be a whole number of at least 0, got {seed}"
+    assert as_lists(function(FAMILY, [1, 1], 0)) == as_lists(function(FAMILY, [1, 1], np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize("mechanism", [LAPLACE, DISCRETE_LAPLACE, GAUSSIAN], ids=lambda m: m.name)

@@ -35,10 +35,8 @@ TESTS = {
     "hierarchy": ["hierarchy", "bad_input"],
     "mechanism": ["mechanism", "bad_input"],
     "options": ["cli"],
-    "records": ["official"],
     "release": ["release", "bad_input"],
     "simulation": ["simulation", "bad_input"],
-    "states": ["official"],
 }
 # Tests that start another Python, which mutmut does not follow there.
 OTHER_PROCESS = [

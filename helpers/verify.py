@@ -82,7 +82,7 @@ def _from_nation(name: str) -> pd.DataFrame:
 
 
 def _numbered(table: pd.DataFrame) -> pd.DataFrame:
-    """Blocks with people, known by their group and their place among those in it, such as "500010001001 #2"."""
+    """Blocks with people, known by their group and their place among those in it, such as "500010001001 #002"."""
     table = table[table.population > 0]
     group = table.geoid.str[:12]
     place = table.groupby(group).cumcount() + 1

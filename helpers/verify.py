@@ -52,7 +52,7 @@ def _say(state: str) -> bool:
         count = int(differ[table.year == year].sum())
         print(f"{states.title(states.state_name(state))}, {year}: {len(rows):,} counts compared, {count:,} differ")
     if differ.any():
-        print(table[differ].to_string(index=False, max_rows=20, na_rep="-"))
+        print(table[differ].astype("string").fillna("-").to_string(index=False, max_rows=20))
     return not differ.any()
 
 

@@ -111,7 +111,7 @@ def _redistricting(text: Iterable[bytes], fips: str, fields: Callable[[bytes], t
             total = people if level == STATE else total
         found.append(np.array(rows, dtype=np.int64).reshape(-1, 2))  # (blocks of the piece, 2)
     codes, people = np.concatenate(found).T
-    order = np.argsort(codes, kind="stable")
+    order = np.argsort(codes)
     return _whole(codes[order], people[order], total)
 
 

@@ -44,6 +44,8 @@ OTHER_PROCESS = [
     "tests/test_cli.py::test_a_reader_who_leaves_is_no_error",
     "tests/test_cli.py::test_a_signal_ends_a_running_simulation",
     "tests/test_cli.py::test_names_that_a_terminal_cannot_show_do_not_end_the_work",
+    "tests/test_downloads.py::test_two_processes_at_once_download_once",
+    "tests/test_downloads.py::test_a_killed_process_leaves_a_part_to_go_on_from",
     "tests/test_package.py::test_import_is_quick_and_reads_no_data",
 ]
 SETTINGS = """

@@ -75,6 +75,12 @@ class Halting(io.BytesIO):
         return super().read(7)
 
 
+def test_a_piece_has_as_many_lines_as_were_read(monkeypatch):
+    """All whole lines of what is read at a time make one piece, and the rest begins the next."""
+    monkeypatch.setattr(records, "PIECE", 5)
+    assert list(records.pieces(io.BytesIO(b"a\nb\ncde\nf"), 10)) == [b"a\nb\n", b"cde\n", b"f"]
+
+
 def test_a_line_may_be_a_piece_long_and_no_longer(monkeypatch):
     """One piece without an end of line waits for the next one; what then still has none is refused."""
     monkeypatch.setattr(records, "PIECE", 1000)
@@ -173,6 +179,8 @@ def lines(year, *which):
 FAULTS = {
     "not a number": (lambda y: bad_count(y, "2x0"), "must hold whole counts of zero or more, got '2x0' (line 5)"),
     "negative": (lambda y: bad_count(y, "-250"), "must hold whole counts of zero or more, got '-250' (line 5)"),
+    "a letter before it": (lambda y: bad_count(y, "X250"), "must hold whole counts of zero or more, got 'X250' (line 5)"),
+    "a tab before it": (lambda y: bad_count(y, "\t250"), r"must hold whole counts of zero or more, got '\t250' (line 5)"),
     "a fraction": (lambda y: bad_count(y, "2.5"), "must hold whole counts of zero or more, got '2.5' (line 5)"),
     "no count": (lambda y: bad_count(y, ""), "must hold whole counts of zero or more, got '' (line 5)"),
     "another count": (
@@ -182,6 +190,10 @@ FAULTS = {
     "a block twice": (
         lambda y: bad_code(y, "500010001001000"),
         "must list each block once, got 500010001001000 more than once",
+    ),
+    "another block twice": (
+        lambda y: bad_code(y, "500030001001000"),
+        "must list each block once, got 500030001001000 more than once",
     ),
     "a block missing": (
         lambda y: lines(y, None, -2),
@@ -333,6 +345,7 @@ def test_the_largest_and_smallest_codes_are_counted():
 
 BAD_PEOPLE = {
     "a word": ("50,x01,000100,1,1000,3", "TABBLKST '50', TABBLKCOU 'x01', TABTRACTCE '000100', TABBLK '1000'"),
+    "a letter": ("50,X01,000100,1,1000,3", "TABBLKST '50', TABBLKCOU 'X01', TABTRACTCE '000100', TABBLK '1000'"),
     "negative": ("50,-01,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '-01', TABTRACTCE '000100', TABBLK '1000'"),
     "missing": ("50,,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '', TABTRACTCE '000100', TABBLK '1000'"),
     "quoted": ('50,"", "1" ,1,1000,3', "TABBLKST '50', TABBLKCOU '', TABTRACTCE '1', TABBLK '1000'"),

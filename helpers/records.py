@@ -179,7 +179,8 @@ def header(text: Iterator[bytes]) -> tuple[bytes, list[int], str]:
 def _microdata(text: Iterable[bytes], fips: str, others: bool) -> Counts:
     text = iter(text)
     first, places, separator = header(text)
-    number, codes, people = 2, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    number, codes = 2, np.empty(0, dtype=np.int64)
+    people = codes
     waiting: list[np.ndarray] = []  # codes not yet counted; they are as soon as they are more than the blocks known
     for piece in chain([first], text):
         persons = _numbers(piece, places, separator, number)  # (rows, 4)

@@ -75,9 +75,13 @@ def table_of(**counts):
 @pytest.fixture
 def small(monkeypatch):
     """A Delaware of a few blocks: what ships, and what the Bureau publishes."""
-    groups = table_of(_100010001002=9, _100010001001=4).rename(columns={"geoid": "block group"})
-    official_2010 = table_of(_100010001001002=3, _100010001001001=1, _100010001002000=8, _100010001003000=0)
-    published = {2020: table_of(_100010001001000=0, _100010001001002=7, _100010001001001=5), 2010: official_2010}
+    groups = table_of(_100010001002=9, _100010001001=4, _100010001004=1).rename(columns={"geoid": "block group"})
+    published = {
+        2010: table_of(
+            _100010001001002=3, _100010001001001=1, _100010001002000=8, _100010001003000=0, _100010001004000=1
+        ),
+        2020: table_of(_100010001001000=0, _100010001001002=7, _100010001001001=5),
+    }
     monkeypatch.setattr(census, "blocks", lambda name: table_of(_100010001001001=5, _100010001001000=0, _100010001001003=2))
     monkeypatch.setattr(census, "leaves_2010", lambda name, tree, levels: {
         ("delaware", "populated", ("block group",)): groups,
@@ -95,6 +99,7 @@ SMALL = pd.DataFrame(
         (2020, "100010001001003", 2, None),
         (2010, "100010001001", 4, 4),
         (2010, "100010001002", 9, 8),
+        (2010, "100010001004", 1, 1),
     ],
     columns=["year", "geoid", "embedded", "official"],
 ).astype({"embedded": "Int64", "official": "Int64"})
@@ -112,7 +117,7 @@ def test_the_whole_of_what_is_said(small, capsys):
         verify.run(argparse.Namespace(states=["DE", "10"]))
     assert str(error.value) == "the embedded counts of DE, 10 differ from the official ones, as listed above"
     said = """
-    Delaware, 2010: 2 counts compared, 1 differ
+    Delaware, 2010: 3 counts compared, 1 differ
     Delaware, 2020: 4 counts compared, 2 differ
     year geoid embedded official
     2020 100010001001002 - 7
@@ -125,13 +130,14 @@ def test_the_whole_of_what_is_said(small, capsys):
 
 def test_long_lists_are_shortened(monkeypatch, capsys):
     """Of more than twenty counts that differ, the first and last ten are shown; of twenty, all."""
-    for many, shown in ((20, 20), (1021, 21)):  # with a line of dots
+    for many, shown in ((20, 20), (21, 21), (1021, 21)):  # with a line of dots
         table = pd.DataFrame({"year": 2020, "geoid": map(str, range(many)), "embedded": 1, "official": 2})
         monkeypatch.setattr(verify, "compare", lambda state, table=table: table)
         assert not verify._say("VT")
         first, columns, *rows = capsys.readouterr().out.splitlines()
         assert first == f"Vermont, 2020: {many:,} counts compared, {many:,} differ" and columns.split() == list(table)
-        assert len(rows) == shown and rows[9].split()[1] == "9" and rows[-1].split()[1] == str(many - 1)
+        assert len(rows) == shown and ("..." in rows[10]) == (many > 20)
+        assert rows[9].split()[1] == "9" and rows[-1].split()[1] == str(many - 1)
 
 
 @pytest.mark.parametrize("state, fips", [("AL", "01"), ("CT", "09"), ("WV", "54")])

@@ -160,7 +160,7 @@ def _require_length(answer: Any, part: Path) -> None:
 def _compare(path: Path) -> None:
     """Refuse a file that is not the one that was recorded; it is put aside, so that the next call downloads it anew."""
     record = _beside(path, "sha256")
-    recorded, found = record.read_bytes().decode().split(" ")[0], _checksum(path)
+    recorded, found = record.read_bytes().decode().split()[0], _checksum(path)
     if found == recorded:
         return
     aside = _beside(path, "damaged")

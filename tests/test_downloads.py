@@ -303,6 +303,14 @@ def test_without_a_tag_a_download_starts_over(tag, server, cache):
     assert server.asked == [None, None]
 
 
+def test_a_part_of_which_nobody_knows_the_version_starts_over(server, cache):
+    """A part whose tag has gone is not gone on with: all of the file is asked for."""
+    cache.mkdir()
+    (cache / f"{NAME}.part").write_bytes(b"of another file")
+    assert_works_next(server, cache)
+    assert server.asked == [None]
+
+
 def test_a_file_that_changes_in_between_is_not_mixed(server, cache):
     """If the server has a new version when the download goes on, all of the new one is fetched."""
     server.files[f"/{NAME}"] = bytes(len(CONTENT))

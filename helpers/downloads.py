@@ -145,7 +145,7 @@ def _make_ready(answer: Any, file: BinaryIO, part: Path) -> None:
 
 def _complete(answer: Any, have: int) -> bool:
     """Whether the server says that there is nothing after the bytes we have."""
-    return have > 0 and answer.status_code == 416 and answer.headers.get("Content-Range", "") == f"bytes */{have}"
+    return have > 0 and answer.status_code == 416 and answer.headers.get("Content-Range") == f"bytes */{have}"
 
 
 def _require_length(answer: Any, part: Path) -> None:

@@ -281,7 +281,7 @@ def small_nation(tmp_path, monkeypatch):
         file,
         population_high=np.array([0, 1, 0, 0, 255], dtype=np.uint8),
         population_low=np.array([3, 44, 0, 250, 255], dtype=np.uint8),
-        blocks_per_group=np.array([1, 2, 1, 1], dtype=np.uint8),
+        blocks_per_group=np.array([1, 2, 1, 1], dtype=np.uint16),
         group_step=np.diff(codes, prepend=0),
     )
     (tmp_path / "data" / "SHA256SUMS").write_text(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n")

@@ -108,8 +108,9 @@ def mutate(module, again):
     if not again and folder.exists():
         shutil.rmtree(folder)
     prepare(module)
-    known = reasons(module)
-    names = [name for name, what in changes(module, alive(results(folder))).items() if what not in known] if again else []
+    before, known = results(folder), reasons(module)
+    left = changes(module, alive(before)) if again else {}
+    names = [name for name, what in left.items() if what not in known or before[name] is None]
     if again and not names:
         return results(folder)
     command = [sys.executable, __file__, "--mutmut", "run", *names]

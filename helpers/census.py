@@ -153,7 +153,7 @@ def _nation() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         people = data["population_high"].astype(np.int64)  # two bytes a count, in two arrays: they compress better so
         people <<= 8
         people += data["population_low"]
-        return people, data["blocks_per_group"].astype(np.intp), np.cumsum(data["group_step"], dtype=np.int64)
+        return people, data["blocks_per_group"].astype(np.intp), np.cumsum(data["group_step"])
 
 
 def _content(name: str) -> bytes:

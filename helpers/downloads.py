@@ -136,7 +136,7 @@ def _make_ready(answer: Any, file: BinaryIO, part: Path) -> None:
         file.truncate(0)
         tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
         tag = "" if tag.startswith("W/") else tag  # the same weak tag does not mean the same bytes
-        _beside(part, "tag").write_text(tag, encoding="utf-8")
+        _beside(part, "tag").write_bytes(tag.encode())
         if answer.status_code == 206:
             answer.status_code = 416  # it goes on from another place than asked: refuse it and ask for all
     if int(answer.headers.get("Content-Length", 0)) > shutil.disk_usage(part.parent).free:
@@ -145,7 +145,7 @@ def _make_ready(answer: Any, file: BinaryIO, part: Path) -> None:
 
 def _complete(answer: Any, have: int) -> bool:
     """Whether the server says that there is nothing after the bytes we have."""
-    return have > 0 and answer.status_code == 416 and answer.headers.get("Content-Range", "") == f"bytes */{have}"
+    return have > 0 and answer.status_code == 416 and answer.headers.get("Content-Range") == f"bytes */{have}"
 
 
 def _require_length(answer: Any, part: Path) -> None:
@@ -160,7 +160,7 @@ def _require_length(answer: Any, part: Path) -> None:
 def _compare(path: Path) -> None:
     """Refuse a file that is not the one that was recorded; it is put aside, so that the next call downloads it anew."""
     record = _beside(path, "sha256")
-    recorded, found = record.read_text(encoding="utf-8").split(" ")[0], _checksum(path)
+    recorded, found = record.read_bytes().decode().split()[0], _checksum(path)
     if found == recorded:
         return
     aside = _beside(path, "damaged")
@@ -175,7 +175,7 @@ def _compare(path: Path) -> None:
 def _record(path: Path) -> None:
     """Write a file's checksum beside it, as `sha256sum --check` reads it."""
     new = _beside(path, "sha256.new")
-    new.write_text(f"{_checksum(path)}  {path.name}\n", encoding="utf-8")
+    new.write_bytes(f"{_checksum(path)}  {path.name}\n".encode())
     os.replace(new, _beside(path, "sha256"))
 
 
@@ -228,7 +228,7 @@ def _size(part: Path) -> int:
 
 def _tag(part: Path) -> str:
     tag = _beside(part, "tag")
-    return tag.read_text(encoding="utf-8") if tag.exists() else ""
+    return tag.read_bytes().decode() if tag.exists() else ""
 
 
 def _forget(part: Path) -> None:

@@ -112,8 +112,7 @@ def _read(kind: Kind, path: Path, state: str) -> pd.DataFrame:
         codes, people = kind.counts(records.pieces(stream, size), states.STATES[state][1])
         if not len(codes):
             raise records.BadFile("must list blocks of it, got none: it is another file, or in another encoding")
-    geoid = pd.Series([f"{code:015}" for code in codes.tolist()], dtype="str")
-    return pd.DataFrame({"geoid": geoid, "population": people})
+    return pd.DataFrame({"geoid": [f"{code:015}" for code in codes.tolist()], "population": people})
 
 
 def _check(kind: Kind, path: Path, state: str) -> None:

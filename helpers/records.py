@@ -112,7 +112,7 @@ def _redistricting(text: Iterable[bytes], fips: str, fields: Callable[[bytes], t
             total = people if level == STATE else total
         found.append(np.array(rows, dtype=np.int64).reshape(-1, 2))  # (blocks of the piece, 2)
     codes, people = np.concatenate(found).T
-    order = np.argsort(codes, kind="stable")
+    order = np.argsort(codes)
     return _whole(codes[order], people[order], total)
 
 
@@ -184,7 +184,8 @@ def header(text: Iterator[bytes]) -> tuple[bytes, list[int], str]:
 def _microdata(text: Iterable[bytes], fips: str, others: bool) -> Counts:
     text = iter(text)
     first, places, separator = header(text)
-    number, codes, people = 2, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    number, codes = 2, np.empty(0, dtype=np.int64)
+    people = codes
     waiting: list[np.ndarray] = []  # codes not yet counted; they are as soon as they are more than the blocks known
     for piece in chain([first], text):
         persons = _numbers(piece, places, separator, number)  # (rows, 4)

@@ -52,7 +52,7 @@ def _say(state: str) -> bool:
         count = int(differ[table.year == year].sum())
         print(f"{states.title(states.state_name(state))}, {year}: {len(rows):,} counts compared, {count:,} differ")
     if differ.any():
-        print(table[differ].to_string(index=False, max_rows=20, na_rep="-"))
+        print(table[differ].astype("string").fillna("-").to_string(index=False, max_rows=20))
     return not differ.any()
 
 
@@ -82,7 +82,7 @@ def _from_nation(name: str) -> pd.DataFrame:
 
 
 def _numbered(table: pd.DataFrame) -> pd.DataFrame:
-    """Blocks with people, known by their group and their place among those in it, such as "500010001001 #2"."""
+    """Blocks with people, known by their group and their place among those in it, such as "500010001001 #002"."""
     table = table[table.population > 0]
     group = table.geoid.str[:12]
     place = table.groupby(group).cumcount() + 1

@@ -35,10 +35,8 @@ TESTS = {
     "hierarchy": ["hierarchy", "bad_input"],
     "mechanism": ["mechanism", "bad_input"],
     "options": ["cli"],
-    "records": ["official"],
     "release": ["release", "bad_input"],
     "simulation": ["simulation", "bad_input"],
-    "states": ["official"],
 }
 # Tests that start another Python, which mutmut does not follow there.
 OTHER_PROCESS = [
@@ -46,6 +44,8 @@ OTHER_PROCESS = [
     "tests/test_cli.py::test_a_reader_who_leaves_is_no_error",
     "tests/test_cli.py::test_a_signal_ends_a_running_simulation",
     "tests/test_cli.py::test_names_that_a_terminal_cannot_show_do_not_end_the_work",
+    "tests/test_downloads.py::test_two_processes_at_once_download_once",
+    "tests/test_downloads.py::test_a_killed_process_leaves_a_part_to_go_on_from",
     "tests/test_package.py::test_import_is_quick_and_reads_no_data",
 ]
 SETTINGS = """
@@ -108,8 +108,9 @@ def mutate(module, again):
     if not again and folder.exists():
         shutil.rmtree(folder)
     prepare(module)
-    known = reasons(module)
-    names = [name for name, what in changes(module, alive(results(folder))).items() if what not in known] if again else []
+    before, known = results(folder), reasons(module)
+    left = changes(module, alive(before)) if again else {}
+    names = [name for name, what in left.items() if what not in known or before[name] is None]
     if again and not names:
         return results(folder)
     command = [sys.executable, __file__, "--mutmut", "run", *names]

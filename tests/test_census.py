@@ -1,5 +1,6 @@
 """The counts that ship with the package: published totals, known tree sizes, codes that nest, files that are intact."""
 
+import hashlib
 import shutil
 from functools import cache
 from importlib.resources import files
@@ -135,6 +136,99 @@ def test_tables_are_copies():
     assert int(census.leaves_2010("DE", "populated", ["tract"]).population.sum()) == 897_934
 
 
+# What may be asked for
+
+
+@pytest.fixture
+def bureau(monkeypatch):
+    """A Vermont of three blocks in the place of the Bureau's files; what was asked for."""
+    asked = []
+
+    def blocks(*request):
+        asked.append(request)
+        return pd.DataFrame({"geoid": ["500010001001000", "500030001002001", "500030001002002"], "population": [0, 1, 7]})
+
+    monkeypatch.setattr(census.official, "blocks", blocks)
+    return asked
+
+
+KEYS = {  # county and block of each tree
+    "published": [("003", "2001", 1), ("003", "2002", 7)],
+    "populated": [("50003", "500030001002001", 1), ("50003", "500030001002002", 7)],
+    "geography": [("50001", "500010001001000", 0), ("50003", "500030001002001", 1), ("50003", "500030001002002", 7)],
+}
+
+
+@pytest.mark.parametrize("tree", KEYS)
+def test_leaves_of_the_bureaus_files(tree, bureau):
+    """Blocks of the year and source asked for, with people unless the tree is the geography, known by own or full codes."""
+    for source in ("official", "ppmf") if tree != "geography" else ("official",):
+        for find, year in ((census.leaves, 2020), (census.leaves_2010, 2010)):
+            table = find("VT", tree, ["county", "block"], source)
+            assert list(table) == ["county", "block", "population"]
+            assert list(table.itertuples(index=False, name=None)) == KEYS[tree]
+            assert bureau.pop() == ("VT", source, year)
+    assert census.blocks("VT", "official").population.tolist() == [0, 1, 7] and bureau == [("VT", "official", 2020)]
+
+
+def test_the_default_source_is_the_package(bureau):
+    """Nothing is asked of the Bureau's files unless that is said."""
+    leaves = census.leaves("DE", "published", ["tract"])
+    found = [census.blocks("DE"), leaves, census.leaves_2010("DE", "populated", ["tract"])]
+    assert [len(table) for table in found] == [20_198, 15_317, 570] and bureau == []
+    assert found[1].tract.str.len().unique().tolist() == [6] and found[2].tract.str.len().unique().tolist() == [11]
+    assert all(table.population.dtype == np.int64 for table in found)
+
+
+REFUSED = [
+    (lambda: census.blocks("DE", "web"), "source must be one of embedded, official, ppmf, got 'web'"),
+    (lambda: census.leaves("DE", "oak", ["block"]), "tree must be one of published, populated, geography, got 'oak'"),
+    (lambda: census.leaves_2010("DE", "oak", ["tract"]), "tree must be one of published, populated, geography, got 'oak'"),
+    (
+        lambda: census.leaves("DE", "published", ["block"], "web"),
+        "source must be one of embedded, official, ppmf, got 'web'",
+    ),
+    (
+        lambda: census.leaves("DE", "geography", ["block"], "ppmf"),
+        "tree must be published or populated with source 'ppmf', which lists no empty block, got 'geography'",
+    ),
+    (
+        lambda: census.leaves_2010("DE", "published", ["block", "tract"]),
+        "levels must be a chain out of state, county, tract, block group, block, top first, got ['block', 'tract']",
+    ),
+    (
+        lambda: census.check_levels("city"),
+        "levels must be a chain out of state, county, tract, block group, block, top first, got ['city']",
+    ),
+    (
+        lambda: census.check_levels(5),
+        "levels must be a chain out of state, county, tract, block group, block, top first, got [5]",
+    ),
+    (
+        lambda: census.check_levels([]),
+        "levels must be a chain out of state, county, tract, block group, block, top first, got []",
+    ),
+    (
+        lambda: census.nation(["block", "block"]),
+        "levels must be a chain out of country, state, county, tract, block group, block, top first, got ['block', 'block']",
+    ),
+]
+
+
+@pytest.mark.parametrize("call, words", REFUSED)
+def test_what_there_is_not_is_refused(call, words, bureau):
+    """The sentence says what there is, and nothing is downloaded before."""
+    with pytest.raises(ValueError) as error:
+        call()
+    assert str(error.value) == words and bureau == []
+
+
+def test_one_level_may_be_given_alone():
+    """A name is a chain of one level; any other sequence of names becomes a list."""
+    assert census.check_levels("tract") == ["tract"]
+    assert census.check_levels(("state", "block")) == census.check_levels(iter(["state", "block"])) == ["state", "block"]
+
+
 # The files
 
 
@@ -166,15 +260,17 @@ def test_a_damaged_file_is_refused(copied_data):
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-    with pytest.raises(ValueError, match=r"delaware_2020_blocks\.csv\.gz .* [0-9a-f]{64}, got [0-9a-f]{64}"):
+    was, now = (hashlib.sha256(data).hexdigest() for data in ((DATA / file.name).read_bytes(), content))
+    with pytest.raises(ValueError) as error:
         load_state("DE")
+    assert str(error.value) == f"{file.name} must have the checksum {was}, got {now}: reinstall the package"
     assert int(census.blocks("WY").population.sum()) == 576_851  # the other files are not affected
 
 
 def test_a_file_without_a_recorded_checksum_is_refused(copied_data):
     """A file that SHA256SUMS does not list is not trusted."""
     (copied_data / "SHA256SUMS").write_text("")
-    with pytest.raises(ValueError, match="wyoming_2010_blockgroups"):
+    with pytest.raises(ValueError, match=r"wyoming_2010_blockgroups\.csv\.gz must have the checksum None, got [0-9a-f]{64}"):
         prior("WY")
 
 
@@ -187,6 +283,58 @@ def test_a_damaged_nation_is_refused(copied_data):
 
 
 # The nation
+
+
+@pytest.fixture
+def small_nation(tmp_path, monkeypatch):
+    """Two states of five blocks in four groups, in a file of the form of the package's."""
+    (tmp_path / "data").mkdir()
+    file = tmp_path / "data" / "us_2020_blocks.npz"
+    codes = np.array([10010001001, 10010001002, 10030001001, 20010001001])
+    np.savez(
+        file,
+        population_high=np.array([0, 1, 0, 0, 255], dtype=np.uint8),
+        population_low=np.array([3, 44, 0, 250, 255], dtype=np.uint8),
+        blocks_per_group=np.array([1, 2, 1, 1], dtype=np.uint16),
+        group_step=np.diff(codes, prepend=0),
+    )
+    (tmp_path / "data" / "SHA256SUMS").write_text(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n")
+    monkeypatch.setattr(census, "files", lambda package: {"helpers": tmp_path}[package])
+
+
+NODES = {  # counts, parents below the country, labels
+    "country": ([66_088], [0], ["US"]),
+    "state": ([553, 65_535], [0, 0], ["01", "02"]),
+    "county": ([303, 250, 65_535], [0, 0, 0], ["01001", "01003", "02001"]),
+    "tract": ([303, 250, 65_535], [0, 0, 0], ["01001000100", "01003000100", "02001000100"]),
+    "block group": ([3, 300, 250, 65_535], [0] * 4, ["010010001001", "010010001002", "010030001001", "020010001001"]),
+    "block": ([3, 300, 0, 250, 65_535], [0] * 5, None),
+}
+PARENTS = {
+    ("state", "county"): [0, 0, 1],
+    ("state", "block group"): [0, 0, 0, 1],
+    ("state", "block"): [0, 0, 0, 0, 1],
+    ("county", "tract"): [0, 1, 2],
+    ("tract", "block group"): [0, 0, 1, 2],
+    ("block group", "block"): [0, 1, 1, 2, 3],
+}
+
+
+SHORT = [*((level,) for level in NODES), *(("country", level) for level in [*NODES][1:]), *PARENTS]
+
+
+@pytest.mark.parametrize("chain", SHORT, ids=" > ".join)
+def test_a_small_nation_has_known_nodes(chain, small_nation):
+    """Counts of two bytes, codes from their steps, blocks by the number of them in each group: all nodes, by hand."""
+    counts, parents, labels = census.nation(chain)
+    assert [level.tolist() for level in counts] == [NODES[level][0] for level in chain]
+    assert parents[0] is None and all(level.dtype == np.int64 for level in counts)
+    if len(chain) > 1:
+        assert parents[1].tolist() == PARENTS.get(chain, NODES[chain[1]][1]) and parents[1].dtype == np.intp
+    if "block" in chain:
+        assert labels is None
+    else:
+        assert [level.tolist() for level in labels] == [NODES[level][2] for level in chain]
 
 
 @pytest.fixture(scope="module", name="nation")

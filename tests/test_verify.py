@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import census, official, verify
+from helpers import census, official, states, verify
 from helpers.cli import main
 
 
@@ -67,10 +67,107 @@ def test_states_inside_the_nation_are_compared_by_group(monkeypatch):
     assert len(found) == 1 and found.geoid.iloc[0].startswith(table.geoid[place][:12])
 
 
+def table_of(**counts):
+    """Blocks or groups and their people."""
+    return pd.DataFrame({"geoid": [code[1:] for code in counts], "population": list(counts.values())})
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A Delaware of a few blocks: what ships, and what the Bureau publishes."""
+    groups = table_of(_100010001002=9, _100010001001=4, _100010001004=1).rename(columns={"geoid": "block group"})
+    published = {
+        2010: table_of(
+            _100010001001002=3, _100010001001001=1, _100010001002000=8, _100010001003000=0, _100010001004000=1
+        ),
+        2020: table_of(_100010001001000=0, _100010001001002=7, _100010001001001=5),
+    }
+    monkeypatch.setattr(census, "blocks", lambda name: table_of(_100010001001001=5, _100010001001000=0, _100010001001003=2))
+    monkeypatch.setattr(census, "leaves_2010", lambda name, tree, levels: {
+        ("delaware", "populated", ("block group",)): groups,
+    }[name, tree, tuple(levels)])  # fmt: skip
+    monkeypatch.setattr(official, "blocks", lambda name, source, year: {
+        ("delaware", "official"): published,
+    }[name, source][year])  # fmt: skip
+
+
+SMALL = pd.DataFrame(
+    [
+        (2020, "100010001001000", 0, 0),
+        (2020, "100010001001001", 5, 5),
+        (2020, "100010001001002", None, 7),
+        (2020, "100010001001003", 2, None),
+        (2010, "100010001001", 4, 4),
+        (2010, "100010001002", 9, 8),
+        (2010, "100010001004", 1, 1),
+    ],
+    columns=["year", "geoid", "embedded", "official"],
+).astype({"embedded": "Int64", "official": "Int64"})
+
+
+def test_the_whole_comparison(small):
+    """Each block of 2020 and each group of 2010 with people in the order of their codes, whole numbers or missing."""
+    pd.testing.assert_frame_equal(verify.compare("DE"), SMALL)
+    pd.testing.assert_frame_equal(verify.verify("DE"), SMALL.iloc[[2, 3, 5]])
+
+
+def test_the_whole_of_what_is_said(small, capsys):
+    """A line for each year, the table of what differs without row numbers, and a sentence that names the states as given."""
+    with pytest.raises(ValueError) as error:
+        verify.run(argparse.Namespace(states=["DE", "10"]))
+    assert str(error.value) == "the embedded counts of DE, 10 differ from the official ones, as listed above"
+    said = """
+    Delaware, 2010: 3 counts compared, 1 differ
+    Delaware, 2020: 4 counts compared, 2 differ
+    year geoid embedded official
+    2020 100010001001002 - 7
+    2020 100010001001003 2 -
+    2010 100010001002 9 8
+    """
+    found = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert found == 2 * [line.split() for line in said.strip().splitlines()]
+
+
+def test_long_lists_are_shortened(monkeypatch, capsys):
+    """Of more than twenty counts that differ, the first and last ten are shown; of twenty, all."""
+    for many, shown in ((20, 20), (21, 21), (1021, 21)):  # with a line of dots
+        table = pd.DataFrame({"year": 2020, "geoid": map(str, range(many)), "embedded": 1, "official": 2})
+        monkeypatch.setattr(verify, "compare", lambda state, table=table: table)
+        assert not verify._say("VT")
+        first, columns, *rows = capsys.readouterr().out.splitlines()
+        assert first == f"Vermont, 2020: {many:,} counts compared, {many:,} differ" and columns.split() == list(table)
+        assert len(rows) == shown and ("..." in rows[10]) == (many > 20)
+        assert rows[9].split()[1] == "9" and rows[-1].split()[1] == str(many - 1)
+
+
+@pytest.mark.parametrize("state, fips", [("AL", "01"), ("CT", "09"), ("WV", "54")])
+def test_blocks_inside_the_nation_are_numbered_within_their_group(state, fips, monkeypatch):
+    """Of a state in the nation: blocks with people only, by their group and their place in it."""
+    before, after = f"{int(fips) - 1:02}0010001001", f"{int(fips) + 1:02}0010001001"
+    groups = np.array([before, f"{fips}0010001001", f"{fips}0010001002", after])
+    people, parents = np.array([8, 5, 0, 3, 2, 9]), np.array([0, 1, 1, 1, 2, 3])
+    trees = {
+        ("block group",): ([None], [None], [groups]),
+        ("block group", "block"): ([None, people], [None, parents], None),
+    }
+    published = pd.DataFrame({
+        "geoid": [f"{fips}0010001001{block:03}" for block in range(12)] + [f"{fips}0010001002000"],
+        "population": [0, 5, *[1] * 10, 2],
+    })  # fmt: skip
+    monkeypatch.setattr(census, "nation", lambda levels: trees[tuple(levels)])
+    asked = states.state_name(state), "official", 2020
+    monkeypatch.setattr(official, "blocks", lambda *request: {asked: published}[request])
+    found = verify.compare(state)
+    assert found.geoid.tolist() == [*(f"{fips}0010001001 #{i:03}" for i in range(1, 12)), f"{fips}0010001002 #001"]
+    assert found.embedded.tolist() == [5, 3, *[pd.NA] * 9, 2] and found.official.tolist() == [5, *[1] * 10, 2]
+    assert found.year.eq(2020).all()
+
+
 def test_puerto_rico_does_not_ship(bureau):
     """There is nothing to compare for a state that the package does not hold."""
-    with pytest.raises(ValueError, match="whose counts ship with the package, got 'puerto_rico'"):
+    with pytest.raises(ValueError) as error:
         verify.verify("PR")
+    assert str(error.value) == "state must be one whose counts ship with the package, got 'puerto_rico'"
 
 
 def test_the_command_says_what_it_found(bureau, capsys):
@@ -94,6 +191,8 @@ def test_it_can_be_a_command_of_another_program(bureau, capsys):
     verify.run(parser.parse_args(["delaware"]))
     assert "Delaware, 2020" in capsys.readouterr().out
     assert parser.parse_args([]).states == ["wyoming", "new_mexico", "delaware"]
+    said = " ".join(parser.format_help().split())
+    assert "[STATE ...]" in said and " STATE names, postal or FIPS codes (default: ['wyoming', 'new_mexico'," in said
 
 
 def test_a_state_that_does_not_exist(capsys):

@@ -1,0 +1,431 @@
+"""Lines of the Bureau's files: known counts come back from made-up texts in the official layouts, every fault is named."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from official_files import BLOCKS, HEADER, LINES, microdata, person, redistricting
+
+from helpers import records
+
+YEARS = (2010, 2020)
+READ = {2010: records.redistricting_2010, 2020: records.redistricting_2020}
+POPULATED = {code: n for code, n in BLOCKS.items() if n}
+
+
+def as_dict(counts):
+    codes, people = counts
+    assert codes.dtype == people.dtype == np.int64 and (np.diff(codes) > 0).all()
+    return dict(zip(map("{:015}".format, codes.tolist()), people.tolist(), strict=True))
+
+
+def refusal(read, *args):
+    """What is wrong with a text."""
+    with pytest.raises(records.BadFile) as error:
+        read(*args)
+    return str(error.value)
+
+
+# Pieces
+
+
+@given(
+    st.dictionaries(st.integers(0, 10**13 - 1).map("50{:013}".format), st.integers(0, 50), min_size=1),
+    st.integers(10, 3000),
+)
+def test_pieces_do_not_matter(blocks, size):
+    """Wherever a text is cut into pieces, the counts are the same; so they are however many people wait to be counted."""
+    for year, read in READ.items():
+        assert as_dict(read(cut(redistricting(year, blocks), size), "50")) == blocks
+    populated = {code: n for code, n in blocks.items() if n}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "WAITING", size // 50)
+        assert as_dict(records.microdata_of_nation(cut(microdata(blocks), max(size, 150)), "50")) == populated
+
+
+def cut(text, size):
+    """A text in pieces of whole lines, each of at least so many bytes."""
+    piece = b""
+    for line in io.BytesIO(text.encode("latin-1")):
+        piece += line
+        if len(piece) >= size:
+            yield piece
+            piece = b""
+    yield piece
+
+
+@given(st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"")), max_size=20), st.integers(30, 100))
+def test_pieces_are_the_text(lines, size):
+    """Together the pieces are the text, and all but the last end with a line, however much is read at a time."""
+    text = b"\n".join(lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "PIECE", size)
+        found = list(records.pieces(io.BytesIO(text), len(text)))
+        halves = list(records.pieces(Halting(text), len(text)))
+    assert b"".join(found) == b"".join(halves) == text
+    assert all(piece.endswith(b"\n") for piece in [*found[:-1], *halves[:-1]])
+
+
+class Halting(io.BytesIO):
+    """A stream that gives seven bytes at a time, as a zip may."""
+
+    def read(self, size):
+        return super().read(7)
+
+
+def test_a_piece_has_as_many_lines_as_were_read(monkeypatch):
+    """All whole lines of what is read at a time make one piece, and the rest begins the next."""
+    monkeypatch.setattr(records, "PIECE", 5)
+    assert list(records.pieces(io.BytesIO(b"a\nb\ncde\nf"), 10)) == [b"a\nb\n", b"cde\n", b"f"]
+
+
+def test_a_line_may_be_a_piece_long_and_no_longer(monkeypatch):
+    """One piece without an end of line waits for the next one; what then still has none is refused."""
+    monkeypatch.setattr(records, "PIECE", 1000)
+    text = b"a\n" + b"x" * 1998 + b"\n" + b"y" * 999
+    assert list(records.pieces(io.BytesIO(text), len(text))) == [b"a\n", b"x" * 1998 + b"\n", b"y" * 999]
+    text = b"a" * 999 + b"\n" + b"x" * 2000 + b"\n"
+    said = refusal(list, records.pieces(io.BytesIO(text), len(text)))
+    assert said == "must consist of lines, got 1,000 bytes without an end of line"
+
+
+def test_the_progress_bar_counts_bytes(monkeypatch):
+    """After a second it shows which part of all bytes was read; it is gone at the end, and a quick reading has none."""
+    monkeypatch.setattr(records, "PIECE", 500)
+    text = b"abcd\n" * 400
+    assert bar_of(monkeypatch, text, step=0.1) == ""
+    shown = bar_of(monkeypatch, text, step=0.6)
+    assert [part.split("|")[0] for part in shown.split("\r") if part.strip()] == [
+        "reading:  50%", "reading:  75%", "reading: 100%",
+    ]  # fmt: skip
+    assert "| 1.00k/2.00k [" in shown and "B/s]" in shown and shown.endswith("\r")
+
+
+def bar_of(monkeypatch, text, step):
+    """What the bar writes while a text is read by a clock that goes on by `step` seconds with each look at it."""
+    import tqdm
+
+    screen, ticks = io.StringIO(), iter(np.arange(1000) * step)
+
+    class Shown(tqdm.std.tqdm):
+        def __init__(self, *args, **options):
+            super().__init__(*args, disable=False, file=screen, ncols=80, **options)
+
+    monkeypatch.setattr(tqdm.std, "time", lambda: float(next(ticks)))
+    with monkeypatch.context() as patch:
+        patch.setattr(tqdm, "tqdm", Shown)
+        assert b"".join(records.pieces(io.BytesIO(text), len(text))) == text
+    return screen.getvalue()
+
+
+# Redistricting files
+
+
+def test_layouts_are_those_of_the_documentation():
+    """The places of the fields, counted from 1 as the documentation does."""
+    assert (records.SUMLEV + 1, records.GEOCODE + 1, records.POP100 + 1, records.FIELDS) == (3, 10, 91, 97)
+    places = [records.LEVEL_2010, records.COUNTY_2010, records.TRACT_2010, records.BLOCK_2010, records.POP100_2010]
+    assert [(p.start + 1, p.stop - p.start) for p in places] == [(9, 5), (28, 5), (55, 6), (62, 4), (319, 9)]
+
+
+@pytest.mark.parametrize("year", YEARS)
+def test_blocks_come_in_the_order_of_their_codes(year):
+    """The order of the lines does not matter."""
+    turned = dict(reversed(BLOCKS.items()))
+    assert as_dict(READ[year]([redistricting(year, turned).encode("latin-1")], "50")) == BLOCKS
+
+
+@pytest.mark.parametrize("year", YEARS)
+def test_only_blocks_count(year):
+    """A part of a block (another geographic component) and a place of another level are no block, whatever they hold."""
+    block, part = LINES[year]("750", "500010001001000", 9), LINES[year]("750", "500010001001000", 9)
+    part = part.replace("|00|00|", "|00|01|") if year == 2020 else part[:11] + "01" + part[13:]
+    lines = [LINES[year]("040", "50", 9), part, LINES[year]("740", "500010001001", "none"), block]
+    assert as_dict(READ[year](["\n".join(lines).encode()], "50")) == {"500010001001000": 9}
+
+
+@pytest.mark.parametrize("year", YEARS)
+def test_a_text_without_blocks_has_none(year):
+    """No line, and lines of other places alone, give no block; the caller says that this is wrong."""
+    county = LINES[year]("050", "50001", 5).encode()
+    for text in ([], [b""], [b"\n\r\n"], [county]):
+        assert as_dict(READ[year](text, "50")) == {}
+
+
+def edited(year, old, new):
+    text = redistricting(year)
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def bad_count(year, count):
+    """A file where the block with 250 people has another count."""
+    line = LINES[year]("750", "500010001002000", 250)
+    width = {2010: 9, 2020: 0}[year]
+    return edited(year, line, line.replace(f"{250:{width}}", f"{count:>{width}}", 1))
+
+
+def bad_code(year, code):
+    """A file with one more block, of that code, on line 9."""
+    return redistricting(year) + LINES[year]("750", code, 0) + "\n"
+
+
+def lines(year, *which):
+    return "\n".join(redistricting(year).splitlines()[slice(*which)])
+
+
+FAULTS = {
+    "not a number": (lambda y: bad_count(y, "2x0"), "must hold whole counts of zero or more, got '2x0' (line 5)"),
+    "negative": (lambda y: bad_count(y, "-250"), "must hold whole counts of zero or more, got '-250' (line 5)"),
+    "a letter before it": (lambda y: bad_count(y, "X250"), "must hold whole counts of zero or more, got 'X250' (line 5)"),
+    "a tab before it": (lambda y: bad_count(y, "\t250"), r"must hold whole counts of zero or more, got '\t250' (line 5)"),
+    "a fraction": (lambda y: bad_count(y, "2.5"), "must hold whole counts of zero or more, got '2.5' (line 5)"),
+    "no count": (lambda y: bad_count(y, ""), "must hold whole counts of zero or more, got '' (line 5)"),
+    "another count": (
+        lambda y: bad_count(y, "251"),
+        "must add up to the whole state, got 302 people in its blocks and '301' in the row of the state",
+    ),
+    "a block twice": (
+        lambda y: bad_code(y, "500010001001000"),
+        "must list each block once, got 500010001001000 more than once",
+    ),
+    "another block twice": (
+        lambda y: bad_code(y, "500030001001000"),
+        "must list each block once, got 500030001001000 more than once",
+    ),
+    "a block missing": (
+        lambda y: lines(y, None, -2),
+        "must add up to the whole state, got 269 people in its blocks and '301' in the row of the state",
+    ),
+    "no state row": (
+        lambda y: lines(y, 1, None),
+        "must add up to the whole state, got 301 people in its blocks and no row for the state",
+    ),
+    "a state without a count": (
+        lambda y: edited(y, LINES[y]("040", "50", 301), LINES[y]("040", "50", "many")),
+        "must add up to the whole state, got 301 people in its blocks and 'many' in the row of the state",
+    ),
+    "another state": (
+        lambda y: redistricting(y, {"510010001001000": 3}),
+        "must hold codes that begin with '50' alone, got '510010001001000': it is another state's (line 3)",
+    ),
+    "no number of a block": (
+        lambda y: bad_code(y, "50001000100x000"),
+        "must know blocks by 15 digits, got '50001000100x000' (line 9)",
+    ),
+}
+
+
+@pytest.mark.parametrize("year", YEARS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faulty_redistricting_files_are_refused(fault, year):
+    """Each fault has a sentence that says what was found, and where, also when the text comes in pieces."""
+    text, words = FAULTS[fault]
+    for size in (1, 10**6):
+        assert refusal(READ[year], cut(text(year), size), "50") == words
+
+
+@pytest.mark.parametrize(
+    "year, text, words",
+    [
+        (2020, "<p>not here</p>", "must have 97 fields in each line, with bars between them, got 1 (line 1)"),
+        (2020, edited(2020, "||", "|"), "must have 97 fields in each line, with bars between them, got 96 (line 1)"),
+        (2020, edited(2020, "||", "|||"), "must have 97 fields in each line, with bars between them, got 98 (line 1)"),
+        (2020, bad_code(2020, "5" * 16), f"must know blocks by 15 digits, got '{'5' * 16}' (line 9)"),
+        (2020, bad_code(2020, "5" * 14), f"must know blocks by 15 digits, got '{'5' * 14}' (line 9)"),
+        (2020, bad_code(2020, "é" * 25), f"must know blocks by 15 digits, got '{'é' * 20}' (line 9)"),
+        (2010, "<p>not here</p>", "must have at least 327 characters in each line, got 15 (line 1)"),
+        (2010, lines(2010, 1)[:326], "must have at least 327 characters in each line, got 326 (line 1)"),
+        (
+            2010,
+            redistricting(2010) + LINES[2010]("750", "500030001003998", 0, name="Block Ñ"),
+            "must have plain letters alone in the lines of blocks, got others: its encoding was changed (line 9)",
+        ),
+        (
+            2010,
+            bad_code(2010, "500010001") + "\n" * 2000,
+            "must know blocks by 15 digits, got '500010001      ' (line 9)",
+        ),
+        (2020, "\n" * 2000 + "|", "must have 97 fields in each line, with bars between them, got 2 (line 2,001)"),
+    ],
+)
+def test_faulty_lines_are_refused(year, text, words):
+    """Too few or too many fields or characters, codes that are none, and letters of two bytes, with the line."""
+    assert refusal(READ[year], [text.encode("latin-1")], "50") == words
+
+
+def test_lines_of_2010_may_end_after_the_count():
+    """What comes after POP100 is not read, so it may be missing."""
+    short = "\n".join(line[:327] for line in redistricting(2010).splitlines())
+    assert as_dict(records.redistricting_2010([short.encode("latin-1")], "50")) == BLOCKS
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n\n", "\n  \n"], ids=["Windows", "empty lines", "blank lines"])
+@pytest.mark.parametrize("year", YEARS)
+def test_ends_of_lines_do_not_matter(year, end):
+    """Lines may end as on Windows, and blank lines are no lines."""
+    assert as_dict(READ[year]([redistricting(year).replace("\n", end).encode("latin-1")], "50")) == BLOCKS
+
+
+# Microdata
+
+
+def both(text):
+    """What the two readers of microdata find, which is the same in the file of one state."""
+    found = as_dict(records.microdata_of_nation([text.encode("latin-1")], "50"))
+    assert as_dict(records.microdata_of_state([text.encode("latin-1")], "50")) == found
+    return found
+
+
+def test_microdata_takes_other_headers():
+    """Older names, quotes, remarks, a byte-order mark, bars, small letters and other orders of columns change nothing."""
+    rows = microdata().splitlines()[1:]
+    turned = "TABBLK,TABTRACTCE,QAGE,TABBLKCOU,TABBLKST\n" + "".join(
+        ",".join(row.split(",")[i] for i in (4, 2, 9, 1, 0)) + "\n" for row in rows
+    )
+    texts = [
+        microdata(),
+        microdata(header=HEADER.replace("TABTRACTCE", "TABTRACT")),
+        "\ufeff".encode().decode("latin-1") + microdata(),
+        "# made up, with | and ,\n#\n" + microdata().replace(",", "|"),
+        microdata().replace("TABBLKST", '"TABBLKST"').replace("50,001", '"50","001"').lower(),
+        microdata(header=HEADER.replace(",", " , ")),
+        microdata().replace("\n", "\r\n"),
+        microdata(header="TABBLKST,TABBLKCOU,TABTRACTCE,TABBLKGRPCE,TABBLK" + 7 * ",Ä" + ",É"),
+        turned,
+    ]
+    for text in texts:
+        assert both(text) == POPULATED
+
+
+def test_a_header_is_what_comes_before_the_people():
+    """The rest of its piece, the places of the four columns, and what is between columns; no further piece is touched."""
+    text = iter([b"# a remark\nTABBLK|x|TABTRACT|tabblkcou|TABBLKST\r\n1|2|3|4|5\n", b"more"])
+    assert records.header(text) == (b"1|2|3|4|5\n", [4, 3, 2, 0], "|")
+    assert list(text) == [b"more"]
+    assert records.header(iter([HEADER.encode()])) == (b"", [0, 1, 2, 4], ",")
+
+
+@pytest.mark.parametrize(
+    "text, column, got",
+    [
+        ([], "TABBLKST", ""),
+        ([b""], "TABBLKST", ""),
+        ([b"# a remark alone"], "TABBLKST", ""),
+        ([b"a;b\nTABBLKST"], "TABBLKST", "A;B"),
+        ([HEADER.replace("TABBLK,", "BLOCK,").encode()], "TABBLK", HEADER.replace("TABBLK,", "BLOCK,").replace(",", ", ")),
+        ([b"TABBLKST,TABBLKST"], "TABBLKST", "TABBLKST, TABBLKST"),
+        ([b"x" * 300], "TABBLKST", "X" * 200),
+        (["é".encode("latin-1")], "TABBLKST", "É"),
+    ],
+)
+def test_headers_without_the_columns_are_refused(text, column, got):
+    """The sentence says which column is not there once, and shows the beginning of what is there."""
+    assert refusal(records.header, iter(text)) == f"must have one column {column}, got {got!r} as its first line"
+
+
+def test_microdata_of_the_nation_holds_other_states():
+    """People elsewhere are left out; under the name of one state they are refused."""
+    text = (microdata() + person("060010001001000") + "\n" + person("510010001001000")).encode()
+    assert as_dict(records.microdata_of_nation([text], "50")) == POPULATED
+    assert as_dict(records.microdata_of_nation([text], "06")) == {"060010001001000": 1}
+    assert as_dict(records.microdata_of_nation([text], "56")) == {}
+    assert refusal(records.microdata_of_state, [text], "50") == "must hold people of state '50' alone, got one of '06'"
+    assert refusal(records.microdata_of_state, [text], "06") == "must hold people of state '06' alone, got one of '50'"
+    assert as_dict(records.microdata_of_state([HEADER.encode()], "50")) == {}
+
+
+def test_the_largest_and_smallest_codes_are_counted():
+    """Each of the four columns may be as large as its digits allow, and zero."""
+    most = {"500000000000000": 2, "509999999999999": 1}
+    assert both(microdata(most)) == most
+
+
+BAD_PEOPLE = {
+    "a word": ("50,x01,000100,1,1000,3", "TABBLKST '50', TABBLKCOU 'x01', TABTRACTCE '000100', TABBLK '1000'"),
+    "a letter": ("50,X01,000100,1,1000,3", "TABBLKST '50', TABBLKCOU 'X01', TABTRACTCE '000100', TABBLK '1000'"),
+    "negative": ("50,-01,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '-01', TABTRACTCE '000100', TABBLK '1000'"),
+    "missing": ("50,,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '', TABTRACTCE '000100', TABBLK '1000'"),
+    "quoted": ('50,"", "1" ,1,1000,3', "TABBLKST '50', TABBLKCOU '', TABTRACTCE '1', TABBLK '1000'"),
+    "too large a state": ("100,001,000100,1,1000,3", "TABBLKST '100', TABBLKCOU '001', TABTRACTCE '000100', TABBLK '1000'"),
+    "too large a county": ("50,1000,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '1000', TABTRACTCE '000100', TABBLK '1000'"),
+    "too large a tract": ("50,001,1000000,1,1000,3", "TABBLKST '50', TABBLKCOU '001', TABTRACTCE '1000000', TABBLK '1000'"),
+    "too large a block": ("50,001,000100,1,10000,3", "TABBLKST '50', TABBLKCOU '001', TABTRACTCE '000100', TABBLK '10000'"),
+    "beyond integers": (
+        "50,001,000100,1," + "9" * 30 + ",3",
+        f"TABBLKST '50', TABBLKCOU '001', TABTRACTCE '000100', TABBLK '{'9' * 20}'",
+    ),
+    "an exponent": ("50,1e2,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '1e2', TABTRACTCE '000100', TABBLK '1000'"),
+    "a decimal": ("50,1.0,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '1.0', TABTRACTCE '000100', TABBLK '1000'"),
+    "endless": (
+        "50,001,000100,1," + "9" * 5000 + ",3",
+        f"TABBLKST '50', TABBLKCOU '001', TABTRACTCE '000100', TABBLK '{'9' * 20}'",
+    ),
+    "too short": ("50,001", "TABBLKST '50', TABBLKCOU '001', TABTRACTCE '', TABBLK ''"),
+    "empty": (",", "TABBLKST '', TABBLKCOU '', TABTRACTCE '', TABBLK ''"),
+    "letters": ("é" * 25, f"TABBLKST '{'é' * 20}', TABBLKCOU '', TABTRACTCE '', TABBLK ''"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_PEOPLE)
+def test_faulty_people_are_refused(fault):
+    """A person in no block is refused, with the line, which is the first of several faulty ones."""
+    row, words = BAD_PEOPLE[fault]
+    good = person("509990001001000")
+    for last in ("", "x"):
+        for separator in ",|":
+            text = "\n".join([HEADER, good, row, good, last]).replace(",", separator).encode("latin-1")
+            said = f"must know blocks by whole numbers, got {words} (line 3)"
+            assert refusal(records.microdata_of_nation, [text], "50") == said
+
+
+def test_the_first_person_is_not_lost():
+    """A first row that is too short is refused, and so is one that a carriage return makes a part of the header."""
+    rows = person("500010001001000") + "\n"
+    said = refusal(records.microdata_of_state, [f"{HEADER}\n50,001\n{rows}".encode()], "50")
+    assert said.endswith("TABTRACTCE '', TABBLK '' (line 2)")
+    said = refusal(records.microdata_of_state, [f"{HEADER}\r{rows}{rows}".encode()], "50")
+    assert said == "must have lines that end with a line feed, got a carriage return within its first line"
+
+
+def test_an_endless_count_is_refused():
+    """More digits than a count can have are not read as a number."""
+    said = refusal(READ[2020], [bad_count(2020, "9" * 5000).encode()], "50")
+    assert said == f"must hold counts of at most 9 digits, got '{'9' * 20}' (line 5)"
+
+
+def test_lines_are_counted_across_pieces():
+    """The number of a faulty line counts all pieces before it, and has a comma from a thousand on."""
+    people = (person("500010001001000") + "\n") * 999
+    text = [(HEADER + "\n" + people).encode(), people.encode(), (person("500010001001000") + "\n50,x\n").encode()]
+    said = refusal(records.microdata_of_state, text, "50")
+    assert said.endswith("TABBLKST '50', TABBLKCOU 'x', TABTRACTCE '', TABBLK '' (line 2,001)")
+
+
+def test_quotes_that_are_never_closed_are_refused():
+    """No cell is wrong by itself, but there are no columns: the sentence names the lines of the piece."""
+    people = (person("500010001001000") + "\n") * 1000
+    opened = person("500010001001000").replace(",3,", ',"3,', 1) + "\n"
+    text = [(HEADER + "\n" + people).encode(), (people[: len(opened) - 1] + opened).encode()]
+    said = refusal(records.microdata_of_state, text, "50")
+    assert said == "must have the same columns in each line, got others in one of lines 1,002 to 1,003"
+
+
+def test_few_people_wait_to_be_counted(monkeypatch):
+    """They are counted as soon as more wait than WAITING and than there are blocks, so no more than a piece above that."""
+    waited, tally = [], records._tally
+
+    def spy(codes, people, waiting):
+        waited.append((len(codes), [len(codes) for codes in waiting]))
+        return tally(codes, people, waiting)
+
+    monkeypatch.setattr(records, "_tally", spy)
+    monkeypatch.setattr(records, "WAITING", 2)
+    rows = [person(f"5000100010010{i:02}") + "\n" for i in range(7)]
+    groups = [(rows[0], rows[0]), (rows[1],), *zip(rows, strict=True), (rows[0], rows[1])]
+    text = [HEADER.encode() + b"\n", *("".join(group).encode() for group in groups)]
+    codes, people = records.microdata_of_state(text, "50")
+    assert people.tolist() == [4, 3, 1, 1, 1, 1, 1] and len(codes) == 7
+    assert waited == [(0, [0, 2, 1]), (2, [1, 1, 1]), (3, [1, 1, 1, 1]), (7, [2])]

@@ -32,7 +32,7 @@ SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of the
 FILES = ("counts.csv", "record.json")
 _LEAST_EPS = 1e-9
 _STEPS = 10**12  # budgets are whole numbers of steps of 1e-12, so that the levels add up to what was split, exactly
-_ROUNDING = 1 + Fraction(1, 10**14)  # floats that were split from a total add up to it but for this
+_ROUNDING = Fraction(1, 10**14)  # floats that were split from a total add up to it but for this share of it
 _OPTIMAL = 1e-9  # marginal errors as close as this are no accident
 
 
@@ -157,8 +157,9 @@ def _budgets(eps: np.ndarray) -> list[Fraction]:
     if eps.min() < _LEAST_EPS:
         raise ValueError(f"eps must be at least {_LEAST_EPS} at each level, got {eps.min()}")
     given = [exact("eps", e) for e in eps.tolist()]
-    steps = [e * _STEPS // 1 for e in given]
-    steps[int(eps.argmax())] += sum(given) * _ROUNDING * _STEPS // 1 - sum(steps)
+    steps, total = [e * _STEPS // 1 for e in given], sum(given) * _STEPS
+    slack = min(total * _ROUNDING, Fraction(1, 2))  # of a step: a total of 100 must not become one step more
+    steps[int(eps.argmax())] += (total + slack) // 1 - sum(steps)
     return [Fraction(s, _STEPS) for s in steps]
 
 
@@ -167,11 +168,12 @@ def _whole_counts(hierarchy: Hierarchy) -> list[np.ndarray]:
     for level, n in zip(hierarchy.levels, hierarchy.counts, strict=True):
         if (n != np.floor(n)).any() or n.max() > 2**40:
             raise ValueError(f"hierarchy must hold whole numbers up to 2**40, got another (not shown) at level {level!r}")
-    for level, parents, above in zip(hierarchy.levels, hierarchy.parents[1:], hierarchy.sizes, strict=False):
-        childless = above - len(np.unique(parents))
+    for i, parents in enumerate(hierarchy.parents[1:]):
+        childless = hierarchy.sizes[i] - len(np.unique(parents))
         if childless:
+            got = f"{childless} of {hierarchy.levels[i]}"
             raise ValueError(
-                f"hierarchy must give each node above the lowest level a child, got {childless} of {level} without: "
+                f"hierarchy must give each node above the lowest level a child, got {got} without: "
                 "nobody can be there, so leave them out of the geography, or list the places below them"
             )
     return [n.astype(np.int64) for n in hierarchy.counts]

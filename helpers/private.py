@@ -63,8 +63,8 @@ class PrivateRelease:
             fresh = Path(place) / "fresh"
             fresh.mkdir()
             self.table().to_csv(fresh / "counts.csv", index=False)
-            text = json.dumps(self.record, indent=2, ensure_ascii=False)
-            (fresh / "record.json").write_text(text + "\n", encoding="utf-8")
+            text = json.dumps(self.record, indent=2, ensure_ascii=False) + "\n"
+            (fresh / "record.json").write_bytes(text.encode())
             _put(fresh, folder, aside=Path(place) / "old")
         return folder
 
@@ -76,7 +76,7 @@ class PrivateRelease:
         return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{len(n):,} {name}" for name, n in zip(self.levels, self.counts, strict=True))
+        sizes = ", ".join(f"{level['nodes']:,} {level['level']}" for level in self.record["levels"])
         return f"PrivateRelease({sizes}; ε = {self.record['epsilon']}, neighbours: {self.record['neighbours']})"
 
 

@@ -213,8 +213,8 @@ def test_only_an_optimum_of_this_very_tree_is_taken_for_one():
     """A single level has nothing to split, and errors that are tiny, or near, are not yet those of this tree."""
     lone = Hierarchy.from_counts([[3, 4]], [None])
     assert released(lone, minimize_error(lone, 1)).record["epsilon"] == 1.0
-    other = Hierarchy.from_counts([[70_707], [70_707, 0]], [None, [0, 0]], levels=["state", "block"])
-    for total in (1, 1e5):
+    empty, near = (Hierarchy.from_counts([[sum(n)], n], [None, [0, 0]]) for n in ([70_707, 0], [28, 36]))
+    for other, total in [(empty, 1), (empty, 1e5), (near, 1)]:  # errors of 1e-10 people squared; errors within a millionth
         assert released(eps=minimize_error(other, total)).record["epsilon"] == pytest.approx(total)
 
 

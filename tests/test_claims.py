@@ -90,9 +90,12 @@ def test_markdown_in_full():
         assert claims.as_markdown([claim, claim]) == f"{entry}\n\n{entry}"
 
 
-def test_the_ledger_is_read_as_utf8():
-    "Signs beyond ASCII arrive as they were written."
-    assert "noise Lap(1/ε) on each count" in {claim.id: claim for claim in LEDGER}["neighbours"].says
+def test_the_ledger_is_read_as_written():
+    "All claims of the file, in its order, signs beyond ASCII included."
+    text = (ROOT / "helpers" / "data" / "claims.toml").read_text(encoding="utf-8")
+    found = claims.load()
+    assert [claim.id for claim in found] == re.findall(r'^id = "(.+)"$', text, re.MULTILINE)
+    assert "noise Lap(1/ε) on each count" in found[1].says
 
 
 def test_parts_come_in_the_papers_order():

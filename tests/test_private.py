@@ -218,6 +218,12 @@ def test_only_an_optimum_of_this_very_tree_is_taken_for_one():
         assert released(eps=minimize_error(other, total)).record["epsilon"] == pytest.approx(total)
 
 
+def test_large_budgets_go_to_the_nearest_step():
+    """Above 50 a float may be half a step off what was meant: the sum is then the nearest of the steps of 1e-12."""
+    budgets = [2000.0, 2000.0000000000002, 2000.0000000000005, 2000.0000000000007]
+    assert [int(_budgets(np.array([e]))[0] * 10**12) - 2000 * 10**12 for e in budgets] == [0, 0, 1, 1]
+
+
 def test_what_costs_nothing_is_not_charged():
     """Where neighbours differ by a move and every level is one node, all is known: no noise, no cost, no entry."""
     purse = Accountant(1)

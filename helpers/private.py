@@ -123,7 +123,7 @@ def private_release(
     sensitivities = _sensitivities(hierarchy, checks.one_of("neighbours", neighbours, NEIGHBOURS))
     counts, budgets = _whole_counts(hierarchy), _budgets(values)
     noises = [Noise.of(s, e) if s else None for s, e in zip(sensitivities, budgets, strict=True)]
-    spent = sum((noise.epsilon for noise in noises if noise), Fraction(0))
+    spent = sum(noise.epsilon for noise in noises if noise)
     _charge(accountant, spent, f"private release: {', '.join(hierarchy.levels)}")
     noisy = [noise.add(n) if noise else n for n, noise in zip(counts, noises, strict=True)]
     released = integer_top_down(hierarchy, noisy) if consistent else [np.maximum(x, 0) for x in noisy]
@@ -165,9 +165,10 @@ def _budgets(eps: np.ndarray) -> list[Fraction]:
 
 def _whole_counts(hierarchy: Hierarchy) -> list[np.ndarray]:
     """The counts of each level as int64, in a tree where everybody is in some leaf."""
-    for level, n in zip(hierarchy.levels, hierarchy.counts, strict=True):
+    for i, n in enumerate(hierarchy.counts):
         if (n != np.floor(n)).any() or n.max() > 2**40:
-            raise ValueError(f"hierarchy must hold whole numbers up to 2**40, got another (not shown) at level {level!r}")
+            got = f"another (not shown) at level {hierarchy.levels[i]!r}"
+            raise ValueError(f"hierarchy must hold whole numbers up to 2**40, got {got}")
     for i, parents in enumerate(hierarchy.parents[1:]):
         childless = hierarchy.sizes[i] - len(np.unique(parents))
         if childless:
@@ -185,7 +186,7 @@ def _sensitivities(hierarchy: Hierarchy, neighbours: str) -> list[int]:
     return [2 if size > 1 else 0 for size in hierarchy.sizes]  # one node down by one, another up; a single node stays
 
 
-def _charge(accountant: Accountant | None, spent: Fraction, what: str) -> None:
+def _charge(accountant: Accountant | None, spent: Fraction | int, what: str) -> None:
     if accountant is None:
         return
     if not isinstance(accountant, Accountant):

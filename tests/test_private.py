@@ -65,6 +65,13 @@ def test_the_noise_has_the_scale_of_its_level():
             assert level["sensitivity"] == (1 if neighbours == ADD_OR_REMOVE else 2)
 
 
+@pytest.mark.parametrize("consistent", [True, False])
+def test_an_empty_node_may_come_out_empty(consistent):
+    """At ε = 40 the noise is zero but once in 10¹⁷: the counts come back as they were, none of them raised."""
+    tree = Hierarchy.from_counts([[5], [5, 0]], [None, [0, 0]])
+    assert [n.tolist() for n in released(tree, [40, 40], consistent=consistent).counts] == [[5], [5, 0]]
+
+
 def test_a_single_top_is_no_secret_when_people_only_move():
     """If neighbours differ by a move, a total of one node is the same for both: it is released as it is, at no cost."""
     purse = Accountant(1)

@@ -69,15 +69,15 @@ class Accountant:
     @property
     def spent(self) -> float:
         """Σ eps of the entries, rounded up if it is no float."""
-        return -_below(-self._sum())
+        return 0.0 - _below(-self._sum())  # a bare minus would show -0.0 for an account that nobody touched
 
     @property
     def left(self) -> float:
         """What may still be spent, rounded down if it is no float: `spend(left, …)` always fits if any is left."""
         return _below(self._total - self._sum())
 
-    def _sum(self) -> Fraction:
-        return sum((entry.eps for entry in self._entries), Fraction(0))
+    def _sum(self) -> Rational:
+        return sum(entry.eps for entry in self._entries)
 
     def __repr__(self) -> str:
         spent = f"spent {self.spent} of {self.total}, left {self.left}"
@@ -94,7 +94,7 @@ def exact(name: str, value: float | Fraction) -> Fraction:
     return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(repr(number))
 
 
-def _below(value: Fraction) -> float:
+def _below(value: Rational) -> float:
     """The largest float whose printed decimal is at most `value`."""
     near = float(value)
     return near if Fraction(repr(near)) <= value else nextafter(near, -inf)

@@ -82,23 +82,23 @@ def _choose(a: np.ndarray, b: np.ndarray, alpha: float) -> tuple[int, float, boo
             bounds = _bound(p, q, len(a), alpha * _STRICT)
             best = int(bounds.argmax())
             candidates.append((bounds[best], sign, grid[best], bool(swap)))
-    return max(candidates, key=lambda found: found[0])[1:]
+    return max(candidates)[1:]
 
 
-def _bound(p_hits: ArrayLike, q_hits: ArrayLike, trials: int, alpha: float) -> np.ndarray:
-    """max(0, log(lower limit of p / upper limit of q)), Clopper–Pearson limits at 1 − α/2 each."""
+def _bound(p: ArrayLike, q: ArrayLike, trials: int, alpha: float) -> np.ndarray:
+    """max(0, log(lower limit of p / upper limit of q)) from hits, Clopper–Pearson limits at 1 − α/2 each."""
     from scipy.stats import beta
 
-    p, q = np.asarray(p_hits, dtype=float), np.asarray(q_hits, dtype=float)
-    low = np.where(p > 0, beta.ppf(alpha / 2, np.maximum(p, 1), trials - p + 1), 0.0)
-    high = np.where(q < trials, beta.ppf(1 - alpha / 2, q + 1, np.maximum(trials - q, 1)), 1.0)
+    # No hit at all, or nothing but hits, has no such limit. One a little inside serves: the bound is zero either way.
+    low = beta.ppf(alpha / 2, np.maximum(p, 1), trials - p + 1)
+    high = beta.ppf(1 - alpha / 2, q + 1, np.maximum(trials - q, 1))
     return np.log(np.maximum(low / high, 1.0))
 
 
 def _scores(mechanism: Mechanism, value: Any, trials: int, score: Callable | None) -> np.ndarray:
     outputs = mechanism(value, trials)
     scores = np.asarray(outputs if score is None else score(outputs))
-    scores = checks.numbers("score", scores.astype(np.int8) if scores.dtype == bool else scores).astype(np.float64)
+    scores = checks.numbers("score", scores.astype(np.int8) if scores.dtype == bool else scores)
     if scores.shape != (trials,):
         raise ValueError(f"score must be one number for each of the {trials} outputs, got shape {scores.shape}")
     return scores

@@ -55,7 +55,7 @@ def load() -> list[Claim]:
     >>> load()[0].id
     'example-tree'
     """
-    text = (files(__package__) / "data" / "claims.toml").read_text(encoding="utf-8")
+    text = (files(__package__) / "data" / "claims.toml").read_bytes().decode()
     return [Claim(**row) for row in tomllib.loads(text)["claim"]]
 
 

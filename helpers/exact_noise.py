@@ -43,7 +43,7 @@ class Noise:
             if Fraction(measurement.map(sensitivity)) <= eps:
                 return cls(sensitivity, scale, eps, measurement)
             scale = nextafter(scale, inf)  # the map rounds up, so a scale that is right may seem a bit too small
-        raise RuntimeError(f"OpenDP proves no more than ε = {measurement.map(sensitivity)} at scale {scale}")
+        raise RuntimeError(f"OpenDP proves ε = {float(eps)} at no scale below {scale}")
 
     def add(self, counts: np.ndarray) -> np.ndarray:
         """The counts, an int64 array, with fresh noise on each.

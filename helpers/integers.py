@@ -35,9 +35,9 @@ def integer_top_down(hierarchy: Hierarchy, noisy: Sequence[ArrayLike], seed: See
     out = _whole(hierarchy, noisy)
     rng = generator(seed)
     np.maximum(out[0], 0, out=out[0])
-    for above, x, runs in zip(out, out[1:], hierarchy.runs, strict=False):
+    for level, runs in enumerate(hierarchy.runs, start=1):
         for run in runs:
-            x[run.nodes] = fit_whole_families(x[run.nodes], above[run.parents], run, rng)
+            out[level][run.nodes] = fit_whole_families(out[level][run.nodes], out[level - 1][run.parents], run, rng)
     return out
 
 
@@ -71,7 +71,7 @@ def _draw_order(kept: np.ndarray, run: Run, rng: np.random.Generator) -> np.ndar
     """(m,) each member's place in its family, from 0: those that keep people first, in random order."""
     family = np.arange(len(run.sizes)).repeat(run.sizes)
     order = np.lexsort((rng.random(len(kept)), ~kept, family))
-    place = np.empty(len(kept), dtype=np.int64)
+    place = np.empty_like(order)
     place[order] = np.arange(len(kept)) - run.starts.repeat(run.sizes)
     return place
 
@@ -84,4 +84,4 @@ def _whole(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarray]
         checks.refuse_if_any(f"noisy[{i}]", "whole numbers", array, array != np.floor(array))
         limit = _LARGEST // widest
         checks.refuse_if_any(f"noisy[{i}]", f"between −{limit} and {limit}", array, np.abs(array) > limit)
-    return [checks.numbers("noisy", level).astype(np.int64) for level in noisy]
+    return [np.array(level, dtype=np.int64) for level in noisy]  # not by way of the floats above: large numbers stay exact

@@ -33,7 +33,7 @@ SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of the
 FILES = ("counts.csv", "record.json")
 _LEAST_EPS = 1e-9
 _STEPS = 10**12  # budgets are whole numbers of steps of 1e-12, so that the levels add up to what was split, exactly
-_ROUNDING = Fraction(1, 10**14)  # floats that were split from a total add up to it but for this part of it
+_ROUNDING = Fraction(1, 10**14)  # floats that were split from a total add up to it but for this share of it
 _OPTIMAL = 1e-9  # marginal errors as close as this are no accident
 
 
@@ -64,8 +64,8 @@ class PrivateRelease:
             fresh = Path(place) / "fresh"
             fresh.mkdir()
             save_csv(self.table(), fresh / "counts.csv")
-            text = json.dumps(self.record, indent=2, ensure_ascii=False)
-            (fresh / "record.json").write_text(text + "\n", encoding="utf-8")
+            text = json.dumps(self.record, indent=2, ensure_ascii=False) + "\n"
+            (fresh / "record.json").write_bytes(text.encode())
             _put(fresh, folder, aside=Path(place) / "old")
         return folder
 
@@ -77,7 +77,7 @@ class PrivateRelease:
         return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{len(n):,} {name}" for name, n in zip(self.levels, self.counts, strict=True))
+        sizes = ", ".join(f"{level['nodes']:,} {level['level']}" for level in self.record["levels"])
         return f"PrivateRelease({sizes}; ε = {self.record['epsilon']}, neighbours: {self.record['neighbours']})"
 
 
@@ -125,7 +125,7 @@ def private_release(
     sensitivities = _sensitivities(hierarchy, checks.one_of("neighbours", neighbours, NEIGHBOURS))
     counts, budgets = _whole_counts(hierarchy), _budgets(values)
     noises = [Noise.of(s, e) if s else None for s, e in zip(sensitivities, budgets, strict=True)]
-    spent = sum((noise.epsilon for noise in noises if noise), Fraction(0))
+    spent = sum(noise.epsilon for noise in noises if noise)
     _charge(accountant, spent, f"private release: {', '.join(hierarchy.levels)}")
     noisy = [noise.add(n) if noise else n for n, noise in zip(counts, noises, strict=True)]
     released = integer_top_down(hierarchy, noisy) if consistent else [np.maximum(x, 0) for x in noisy]
@@ -161,23 +161,24 @@ def _budgets(eps: np.ndarray) -> list[Fraction]:
     if eps.min() < _LEAST_EPS:
         raise ValueError(f"eps must be at least {_LEAST_EPS} at each level, got {eps.min()}")
     given = [exact("eps", e) for e in eps.tolist()]
-    steps = [e * _STEPS // 1 for e in given]
-    total = sum(given) * _STEPS
-    nearest = round(total)
-    steps[int(eps.argmax())] += (nearest if nearest - total <= total * _ROUNDING else total // 1) - sum(steps)
+    steps, total = [e * _STEPS // 1 for e in given], sum(given) * _STEPS
+    slack = min(total * _ROUNDING, Fraction(1, 2))  # of a step: a total of 100 must not become one step more
+    steps[int(eps.argmax())] += (total + slack) // 1 - sum(steps)
     return [Fraction(s, _STEPS) for s in steps]
 
 
 def _whole_counts(hierarchy: Hierarchy) -> list[np.ndarray]:
     """The counts of each level as int64, in a tree where everybody is in some leaf."""
-    for level, n in zip(hierarchy.levels, hierarchy.counts, strict=True):
+    for i, n in enumerate(hierarchy.counts):
         if (n != np.floor(n)).any() or n.max() > 2**40:
-            raise ValueError(f"hierarchy must hold whole numbers up to 2**40, got another (not shown) at level {level!r}")
-    for level, parents, above in zip(hierarchy.levels, hierarchy.parents[1:], hierarchy.sizes, strict=False):
-        childless = above - len(np.unique(parents))
+            got = f"another (not shown) at level {hierarchy.levels[i]!r}"
+            raise ValueError(f"hierarchy must hold whole numbers up to 2**40, got {got}")
+    for i, parents in enumerate(hierarchy.parents[1:]):
+        childless = hierarchy.sizes[i] - len(np.unique(parents))
         if childless:
+            got = f"{childless} of {hierarchy.levels[i]}"
             raise ValueError(
-                f"hierarchy must give each node above the lowest level a child, got {childless} of {level} without: "
+                f"hierarchy must give each node above the lowest level a child, got {got} without: "
                 "nobody can be there, so leave them out of the geography, or list the places below them"
             )
     return [n.astype(np.int64) for n in hierarchy.counts]
@@ -189,7 +190,7 @@ def _sensitivities(hierarchy: Hierarchy, neighbours: str) -> list[int]:
     return [2 if size > 1 else 0 for size in hierarchy.sizes]  # one node down by one, another up; a single node stays
 
 
-def _charge(accountant: Accountant | None, spent: Fraction, what: str) -> None:
+def _charge(accountant: Accountant | None, spent: Fraction | int, what: str) -> None:
     if accountant is None:
         return
     if not isinstance(accountant, Accountant):

@@ -77,10 +77,37 @@ def test_numpy_numbers_are_budgets_too():
     assert purse.entries[0].eps == Fraction(1, 10)
 
 
+def test_an_account_opens_with_nothing_spent():
+    """A fresh account shows 0.0 as spent, not −0.0, and has no entries."""
+    assert repr(Accountant(1)) == "Accountant(spent 0.0 of 1.0, left 1.0; 0 entries)"
+    assert Accountant(1).entries == ()
+
+
+def test_entries_say_what_was_bought_for_how_much():
+    """Lines stand in the order of spending, with the words given and the exact budget."""
+    purse = Accountant(1)
+    purse.spend(0.25, "counts of blocks")
+    purse.spend(Fraction(1, 3), "counts of tracts")
+    assert purse.entries == (("counts of blocks", Fraction(1, 4)), ("counts of tracts", Fraction(1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [("total", Accountant), ("eps", lambda value: Accountant(1).spend(value, "x")), ("rate", lambda v: exact("rate", v))],
+)
+def test_budgets_that_are_none_are_refused_by_name(name, call):
+    """Nothing but a finite number above zero is a budget, and the sentence names the argument."""
+    for value, kind in [(0, ValueError), (-0.5, ValueError), (float("inf"), ValueError), ("1", TypeError)]:
+        with pytest.raises(kind) as caught:
+            call(value)
+        assert str(caught.value) == f"{name} must be a finite number above zero, got {value!r}"
+
+
 @pytest.mark.parametrize("what", ["", "  ", None, 3])
 def test_spending_needs_a_reason(what):
     """An entry without words is refused, and nothing is spent."""
     purse = Accountant(1)
-    with pytest.raises(TypeError, match="what"):
+    with pytest.raises(TypeError) as caught:
         purse.spend(0.5, what)
+    assert str(caught.value) == f"what must say in words what the budget is spent on, got {what!r}"
     assert purse.left == 1.0

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from helpers import audit
-from helpers.audit import _bound
+from helpers.audit import Audit, _bound, _choose
 from helpers.exact_noise import Noise
 
 
@@ -87,11 +87,43 @@ def test_scores_may_be_low_to_tell():
 
 
 def test_limits_are_those_of_clopper_and_pearson():
-    """The two limits are SciPy's exact binomial ones, also at the ends."""
-    for p, q in [(37, 5), (100, 0), (50, 49), (0, 3), (100, 100)]:
-        low = binomtest(p, 100, alternative="greater").proportion_ci(0.975).low
-        high = binomtest(q, 100, alternative="less").proportion_ci(0.975).high
-        assert _bound(p, q, 100, alpha=0.05) == pytest.approx(max(0, np.log(low / high)) if low else 0, abs=1e-9)
+    """The two limits are SciPy's exact binomial ones; at the ends, where one is 0 or 1, the bound is zero, as it must be."""
+    for alpha in (0.05, 0.9):
+        for p, q in [(37, 5), (100, 0), (50, 49), (0, 3), (0, 0), (1, 0), (2, 0), (100, 99), (100, 100), (99, 100)]:
+            low = binomtest(p, 100, alternative="greater").proportion_ci(1 - alpha / 2).low
+            high = binomtest(q, 100, alternative="less").proportion_ci(1 - alpha / 2).high
+            assert _bound(p, q, 100, alpha) == pytest.approx(max(0, np.log(low / high)) if low else 0, abs=1e-9)
+
+
+def test_every_third_of_598_scores_is_tried():
+    """Two hundred thresholds are spread evenly from the lowest score to the highest, and the best of them is taken."""
+    low, high = np.arange(299.0), np.arange(299.0, 598.0)
+    assert _choose(high, low, 0.05) == (1, 300, False)  # 298 against 0; the threshold before it gives 299 against 2
+    assert _choose(low, high, 0.05) == (1, 300, True)
+
+
+def test_without_evidence_the_event_is_the_sure_one():
+    """Where no event tells the inputs apart, it is the one that always happens, in favour of neither."""
+    found = audit(lambda n, trials: 2.5 + n + 2 * (np.arange(trials) % 500), 0, 1, trials=1000)
+    assert found == (0.0, "score ≥ 2.5", (500, 500), 500, 0.95)
+
+
+def test_an_audit_says_what_it_found():
+    """The short form has the bound, the confidence, the event and its counts."""
+    found = Audit(eps=np.log(2), event="score ≥ 2", hits=(1200, 3), trials=10_000, confidence=0.95)
+    assert repr(found) == "Audit(ε ≥ 0.693 at confidence 0.95; score ≥ 2: 1,200 against 3 of 10,000)"
+
+
+def test_forty_sure_outputs_prove_something_and_twenty_do_not():
+    """Scores are taken as they are, fractions and all; of the least number of trials, twenty, half are counted."""
+
+    def sure(n, trials):
+        return np.full(trials, 300.25 + n / 8)
+
+    found, few = audit(sure, 0, 1, trials=40), audit(sure, 0, 1, trials=20)
+    limit = 0.025 ** (1 / 20)  # 20 of 20 hits, by the formula of Clopper and Pearson
+    assert found[1:] == ("score ≥ 300.4", (0, 20), 20, 0.95) and found.eps == pytest.approx(np.log(limit / (1 - limit)))
+    assert (few.eps, few.trials) == (0.0, 10)
 
 
 def test_tables_of_outputs_need_a_score():
@@ -103,15 +135,18 @@ def test_tables_of_outputs_need_a_score():
     assert audit(pair, 0, 3, trials=1000, score=lambda y: y[:, 0] - y[:, 1]).eps > 1
     with pytest.raises(ValueError, match=r"score must be one number for each of the 1000 outputs, got shape \(1000, 2\)"):
         audit(pair, 0, 3, trials=1000)
+    with pytest.raises(ValueError) as caught:
+        audit(pair, 0, 3, trials=100, score=lambda y: np.where(np.arange(100) < 7, 0, np.nan))
+    assert str(caught.value) == "score must be finite, got nan at index 7"
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"trials": 5}, "trials"),
-        ({"trials": 2.5}, "trials"),
-        ({"confidence": 1}, "confidence"),
-        ({"confidence": 0}, "confidence"),
+        ({"trials": 19}, "trials must be a whole number of at least 20, got 19"),
+        ({"trials": 2.5}, "trials must be a whole number of at least 20, got 2.5"),
+        ({"confidence": 1}, "confidence must lie between 0 and 1, got 1"),
+        ({"confidence": 0}, "confidence must be a finite number above zero, got 0"),
     ],
 )
 def test_bad_settings_are_refused(change, words):
@@ -120,5 +155,6 @@ def test_bad_settings_are_refused(change, words):
     def never(n, trials):
         raise AssertionError("the mechanism was run")
 
-    with pytest.raises((ValueError, TypeError), match=words):
+    with pytest.raises((ValueError, TypeError)) as caught:
         audit(never, 0, 1, **{"trials": 100, **change})
+    assert str(caught.value) == words

@@ -77,3 +77,29 @@ def test_markdown_shows_every_claim_without_its_bindings():
     for claim in LEDGER:
         assert claim.says in text and f"](#{claim.cell})" in text
     assert text.count("**✗ not reproduced**") == sum(claim.verdict == "not reproduced" for claim in LEDGER)
+
+
+def test_markdown_in_full():
+    "Mark, verdict, place, link, claim and finding stand where a reader expects them, one blank line apart."
+    found = "It is 4.6<!--= a\n+ b --> or 5<!--= c -->."
+    fields = {"id": "x", "part": "P", "says": "It is so.", "measured": found, "chapter": "12-y", "holds": "a"}
+    for verdict, mark in zip(claims.VERDICTS, "✓~✗", strict=True):
+        claim = claims.Claim(where="Table 1", cell="fig-y", verdict=verdict, **fields)
+        entry = f"- **{mark} {verdict}** · Table 1 · checked in [chapter 12](#fig-y)\n\n  > It is so.\n\n  It is 4.6 or 5."
+        assert claims.as_markdown([claim]) == entry
+        assert claims.as_markdown([claim, claim]) == f"{entry}\n\n{entry}"
+
+
+def test_the_ledger_is_read_as_written():
+    "All claims of the file, in its order, signs beyond ASCII included."
+    text = (ROOT / "helpers" / "data" / "claims.toml").read_text(encoding="utf-8")
+    found = claims.load()
+    assert [claim.id for claim in found] == re.findall(r'^id = "(.+)"$', text, re.MULTILINE)
+    assert "noise Lap(1/ε) on each count" in found[1].says
+
+
+def test_parts_come_in_the_papers_order():
+    "Parts stand in the order of their first claims, and claims in the order given."
+    first, second = LEDGER[0], dataclasses.replace(LEDGER[0], part="another")
+    assert claims.by_part([second, first, second]) == {"another": [second, second], first.part: [first]}
+    assert list(claims.by_part([second, first])) == ["another", first.part]

@@ -2,6 +2,8 @@
 
 import sys
 from fractions import Fraction
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from helpers.exact_noise import Noise, opendp
+from helpers import exact_noise
+from helpers.exact_noise import Noise, opendp, opendp_version
 
 
 @given(st.integers(1, 5), st.one_of(st.integers(1, 10**7).map(lambda n: n / 10**6), st.floats(1e-6, 20)))
@@ -45,14 +48,58 @@ def test_a_missing_library_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "opendp"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "opendp", None)
-    with pytest.raises(ModuleNotFoundError, match="pip install opendp"):
+    with pytest.raises(ModuleNotFoundError) as caught:
         opendp()
+    words = "exact noise needs OpenDP, which is not installed: pip install opendp (there is none for the browser)"
+    assert str(caught.value) == words
+
+
+def test_the_version_is_the_installed_one():
+    """The version is that of the files from which the library is imported."""
+    assert f"opendp-{opendp_version()}.dist-info" in {path.name for path in Path(opendp().__file__).parents[1].iterdir()}
 
 
 @pytest.mark.parametrize(
-    ("sensitivity", "eps", "name"), [(0, 1, "sensitivity"), (1, 0, "eps"), (1, -1, "eps"), (1.5, 1, "sens")]
+    ("sensitivity", "eps", "words"),
+    [
+        (0, 1, "sensitivity must be a whole number of at least 1, got 0"),
+        (1.5, 1, "sensitivity must be a whole number of at least 1, got 1.5"),
+        (1, 0, "eps must be a finite number above zero, got 0"),
+        (1, -1, "eps must be a finite number above zero, got -1"),
+    ],
 )
-def test_noise_that_makes_no_sense_is_refused(sensitivity, eps, name):
+def test_noise_that_makes_no_sense_is_refused(sensitivity, eps, words):
     """Sensitivity is a whole number of at least one, and eps is above zero."""
-    with pytest.raises((ValueError, TypeError), match=name):
+    with pytest.raises((ValueError, TypeError)) as caught:
         Noise.of(sensitivity, eps)
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(("sensitivity", "eps", "scale"), [(1, 0.5, 2.0), (2, 0.5, 4.0), (1, Fraction(1, 4), 4.0)])
+def test_noise_says_what_it_is(sensitivity, eps, scale):
+    """Where sensitivity/eps is a float whose map is exact, that is the scale, to the last bit, and the budget is exact."""
+    noise = Noise.of(sensitivity, eps)
+    assert (noise.sensitivity, noise.scale, noise.epsilon) == (sensitivity, scale, Fraction(eps))
+
+
+def test_no_nodes_are_no_trouble():
+    """Noise for no counts is an empty array of whole numbers."""
+    none = Noise.of(1, 1).add(np.array([], dtype=np.int64))
+    assert none.shape == (0,) and none.dtype == np.int64
+
+
+def test_a_library_that_does_not_prove_the_budget_is_not_used(monkeypatch):
+    """If a hundred scales, bit by bit from the right one up, are all said to cost more, there is no noise but an error."""
+    tried, library = [], MagicMock()
+
+    def make(*_, scale):
+        tried.append(scale)
+        return MagicMock(map=lambda sensitivity: 0.75 * sensitivity)
+
+    library.m.make_laplace = make
+    monkeypatch.setattr(exact_noise, "opendp", lambda: library)
+    bits = 2.0 + np.arange(101) * np.spacing(2.0)
+    with pytest.raises(RuntimeError) as caught:
+        Noise.of(1, 0.5)
+    assert str(caught.value) == f"OpenDP proves ε = 0.5 at no scale below {bits[100]}"
+    assert tried == bits[:100].tolist()

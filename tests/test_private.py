@@ -2,7 +2,10 @@
 
 import json
 import re
+import tempfile
+from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import trees
 
+import helpers
 from helpers import (
     DISCRETE_LAPLACE,
     GAUSSIAN,
@@ -23,7 +27,7 @@ from helpers import (
     private_release,
     uniform,
 )
-from helpers.exact_noise import Noise
+from helpers.exact_noise import Noise, opendp_version
 from helpers.private import ADD_OR_REMOVE, CHANGE_PLACE, FILES, _budgets
 
 FAMILY = Hierarchy.from_counts([[70_707], [30_303, 40_404]], [None, [0, 0]], levels=["state", "block"])
@@ -61,6 +65,13 @@ def test_the_noise_has_the_scale_of_its_level():
             assert level["sensitivity"] == (1 if neighbours == ADD_OR_REMOVE else 2)
 
 
+@pytest.mark.parametrize("consistent", [True, False])
+def test_an_empty_node_may_come_out_empty(consistent):
+    """At ε = 40 the noise is zero but once in 10¹⁷: the counts come back as they were, none of them raised."""
+    tree = Hierarchy.from_counts([[5], [5, 0]], [None, [0, 0]])
+    assert [n.tolist() for n in released(tree, [40, 40], consistent=consistent).counts] == [[5], [5, 0]]
+
+
 def test_a_single_top_is_no_secret_when_people_only_move():
     """If neighbours differ by a move, a total of one node is the same for both: it is released as it is, at no cost."""
     purse = Accountant(1)
@@ -75,12 +86,13 @@ def test_budgets_lose_a_hair_and_never_gain(eps):
     """In all no more is spent than was asked for, but for the rounding of floats, and each level is within 1e-12 a level."""
     found = _budgets(np.array(eps))
     asked = [Fraction(repr(e)) for e in eps]
-    assert sum(asked) - Fraction(1, 10**12) < sum(found) <= sum(asked) * (1 + Fraction(1, 10**14))
+    slack = min(sum(asked) / 10**14, Fraction(1, 2 * 10**12))
+    assert sum(asked) - Fraction(1, 10**12) < sum(found) <= sum(asked) + slack
     assert all(abs(f - a) <= Fraction(len(eps), 10**12) + a / 10**13 for f, a in zip(found, asked, strict=True))
     assert all(Fraction(repr(float(f))) == f for f in found)  # so a record in decimals is exact
 
 
-@pytest.mark.parametrize("total", [0.1, 0.3, 0.7, 1, 2.3])
+@pytest.mark.parametrize("total", [0.1, 0.3, 0.7, 1, 2.3, 50, 100, 700])
 def test_a_split_of_a_total_costs_that_total(total):
     """Levels that were split from a total fill an account of that total to the last digit."""
     tree = load_state("DE", "geography", levels=["state", "county", "tract"])
@@ -121,39 +133,75 @@ def test_no_true_count_is_kept_or_shown():
     assert not any(isinstance(value, Hierarchy) for value in vars(found).values())
 
 
+LOOKED = (
+    "budgets_from must be a source that is known without the counts: budgets that depend on them change the scale "
+    "of the noise from one neighbour to the other, and the privacy loss is then not bounded by their sum. "
+    "Split by node counts (cube_root) or on public data, got "
+)
+OPTIMAL = LOOKED + "an Allocation that minimises the error of these very counts"
+UNKNOWN = "budgets_from must be one of node counts, public data, policy, got "
+NO_CHILD = (
+    "hierarchy must give each node above the lowest level a child, got {} without: "
+    "nobody can be there, so leave them out of the geography, or list the places below them"
+)
+NOT_WHOLE = "hierarchy must hold whole numbers up to 2**40, got another (not shown) at level "
 REFUSED = {
-    "these counts": ({"budgets_from": "these counts"}, "known without the counts.*'these counts'"),
-    "these counts, with details": ({"budgets_from": "these counts: optimal"}, "known without the counts"),
-    "an unknown source": ({"budgets_from": "a hunch"}, "budgets_from must be one of node counts, public data, policy"),
-    "no source": ({"budgets_from": None}, "budgets_from must be one of"),
-    "optimised here": ({"eps": minimize_error(FAMILY, 1)}, "minimises the error of these very counts"),
-    "optimised here, weighted": ({"eps": minimize_error(FAMILY, 1, [1, 5])}, "minimises the error of these very counts"),
-    "least budget here": ({"eps": minimize_budget(FAMILY, 50)}, "minimises the error of these very counts"),
-    "unknown neighbours": ({"neighbours": "a household"}, "neighbours must be one of"),
-    "too small a budget": ({"eps": [1e-10, 1]}, "eps must be at least 1e-09"),
-    "one budget": ({"eps": [1]}, "eps must have one entry"),
-    "not a tree": ({"tree": [[5], [2, 3]]}, "hierarchy must be a Hierarchy"),
-    "not an account": ({"accountant": 1.0}, "accountant must be an Accountant"),
-    "a childless node": (
-        {"tree": Hierarchy.from_counts([[5, 0], [2, 3]], [None, [0, 0]])}, "each node above the lowest level a child, got 1",
+    "these counts": ({"budgets_from": "these counts"}, LOOKED + "'these counts'"),
+    "these counts, with details": ({"budgets_from": "these counts : optimal"}, LOOKED + "'these counts : optimal'"),
+    "an unknown source": ({"budgets_from": "a hunch: mine"}, UNKNOWN + "'a hunch'"),
+    "no source": ({"budgets_from": None}, UNKNOWN + "None"),
+    "optimised here": ({"eps": minimize_error(FAMILY, 1)}, OPTIMAL),
+    "optimised here, weighted": ({"eps": minimize_error(FAMILY, 1, [1, 5])}, OPTIMAL),
+    "least budget here": ({"eps": minimize_budget(FAMILY, 50)}, OPTIMAL),
+    "unknown neighbours": (
+        {"neighbours": "a household"},
+        "neighbours must be one of add or remove one person, change one person's place, got 'a household'",
     ),
+    "too small a budget": ({"eps": [1e-10, 1]}, "eps must be at least 1e-09 at each level, got 1e-10"),
+    "one budget": ({"eps": [1]}, "eps must have one entry for each of the 2 levels (state, block), got 1"),
+    "not a tree": (
+        {"tree": [[5], [2, 3]]}, "hierarchy must be a Hierarchy (see Hierarchy.from_frame and load_state), got list",
+    ),
+    "not an account": ({"accountant": 1.0}, "accountant must be an Accountant or None, got 1.0"),
+    "a childless node": (
+        {"tree": Hierarchy.from_counts([[5, 0], [2, 3]], [None, [0, 0]])}, NO_CHILD.format("1 of level 1"),
+    ),
+    "childless nodes further down": (
+        {"tree": Hierarchy.from_counts([[5], [5, 0, 0], [2, 3]], [None, [0] * 3, [0] * 2]), "eps": [1, 1, 1]},
+        NO_CHILD.format("2 of level 2"),
+    ),
+    "a fraction": ({"tree": Hierarchy.from_counts([[7], [3.25, 3.75]], [None, [0, 0]])}, NOT_WHOLE + "'level 2'"),
+    "too many people": ({"tree": Hierarchy.from_counts([[2**40 + 1], [2**40, 1]], [None, [0, 0]])}, NOT_WHOLE + "'level 1'"),
+    "another guarantee": (
+        {"eps": minimize_error(FAMILY, 1, mechanism=GAUSSIAN)},
+        "eps must be budgets ε of pure differential privacy, got budgets ρ for Gaussian noise",
+    ),
+    "optimised here for other noise": ({"eps": minimize_error(FAMILY, 1, mechanism=DISCRETE_LAPLACE)}, OPTIMAL),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_would_not_be_private_is_refused(change, words, monkeypatch):
-    """Bad budgets, sources, neighbours and trees are refused in a sentence, before any noise is drawn."""
+    """Bad budgets, sources, neighbours and trees are refused in a sentence that shows no count, before noise is drawn."""
     monkeypatch.setattr(Noise, "add", lambda *_: pytest.fail("noise was drawn"))
-    with pytest.raises((ValueError, TypeError), match=words):
+    with pytest.raises((ValueError, TypeError)) as caught:
         released(**change)
+    assert str(caught.value) == words
 
 
-def test_fractions_are_refused_without_showing_them():
-    """Counts that are not whole are refused, and the message does not tell which count it was."""
-    tree = Hierarchy.from_counts([[7.25], [3.25, 4.0]], [None, [0, 0]])
-    with pytest.raises(ValueError, match="whole numbers") as caught:
-        released(tree)
-    assert "25" not in str(caught.value)
+def test_the_limits_themselves_are_allowed():
+    """A budget of 1e-9 and a count of 2**40 are the least and the most that are taken."""
+    tree = Hierarchy.from_counts([[2**40], [2**40, 0]], [None, [0, 0]])
+    assert released(tree, [1e-9, 1]).record["levels"][0]["scale"] == pytest.approx(1e9, rel=1e-14)
+
+
+def test_thirds_add_up_to_one():
+    """What cutting to twelve decimals leaves goes to the largest budget, the first of equals."""
+    steps = [[int(e * 10**12) for e in _budgets(np.array(eps))] for eps in ([1 / 3] * 3, [1 / 6, 2 / 3, 1 / 6])]
+    assert steps == [
+        [333_333_333_334, 333_333_333_333, 333_333_333_333],
+        [166_666_666_666, 666_666_666_668, 166_666_666_666],
+    ]
 
 
 def test_whole_floats_are_counts():
@@ -168,6 +216,94 @@ def test_splits_that_did_not_look_are_taken():
         assert released(tree, eps, "public data: another state").record["budgets_from"] == "public data: another state"
 
 
+def test_only_an_optimum_of_this_very_tree_is_taken_for_one():
+    """A single level has nothing to split, and errors that are tiny, or near, are not yet those of this tree."""
+    lone = Hierarchy.from_counts([[3, 4]], [None])
+    assert released(lone, minimize_error(lone, 1)).record["epsilon"] == 1.0
+    empty, near = (Hierarchy.from_counts([[sum(n)], n], [None, [0, 0]]) for n in ([70_707, 0], [28, 36]))
+    for other, total in [(empty, 1), (empty, 1e5), (near, 1)]:  # errors of 1e-10 people squared; errors within a millionth
+        assert released(eps=minimize_error(other, total)).record["epsilon"] == pytest.approx(total)
+
+
+def test_large_budgets_go_to_the_nearest_step():
+    """Above 50 a float may be half a step off what was meant: the sum is then the nearest of the steps of 1e-12."""
+    budgets = [2000.0, 2000.0000000000002, 2000.0000000000005, 2000.0000000000007]
+    assert [int(_budgets(np.array([e]))[0] * 10**12) - 2000 * 10**12 for e in budgets] == [0, 0, 1, 1]
+
+
+def test_what_costs_nothing_is_not_charged():
+    """Where neighbours differ by a move and every level is one node, all is known: no noise, no cost, no entry."""
+    purse = Accountant(1)
+    found = released(Hierarchy.from_counts([[5], [5]], [None, [0]]), neighbours=CHANGE_PLACE, accountant=purse)
+    assert [n.tolist() for n in found.counts] == [[5], [5]]
+    assert (found.record["epsilon"], purse.entries) == (0.0, ())
+
+
+def test_the_account_says_what_was_released():
+    """A release is one line of the account: its levels by name, and its whole budget."""
+    purse = Accountant(1)
+    released(accountant=purse)
+    assert purse.entries == (("private release: state, block", Fraction(1)),)
+
+
+def test_the_record_in_full():
+    """Every word of the record is meant for its reader: for both kinds of neighbours, and with and without consistency."""
+    before = datetime.now(UTC).replace(microsecond=0)
+    first = released(eps=[0.5, 0.25]).record
+    second = released(eps=[0.5, 0.25], budgets_from="policy: by vote", neighbours=CHANGE_PLACE, consistent=False).record
+    for record in (first, second):
+        assert before <= datetime.fromisoformat(record.pop("date")) <= datetime.now(UTC)
+    assert first == {
+        "released": "the number of people in every node of every level; the list of nodes is taken as public",
+        "epsilon": 0.75,
+        "levels": [
+            {"level": "state", "nodes": 1, "epsilon": 0.5, "sensitivity": 1, "scale": 2.0},
+            {"level": "block", "nodes": 2, "epsilon": 0.25, "sensitivity": 1, "scale": 4.0},
+        ],
+        "neighbours": "add or remove one person",
+        "composition": "parallel within a level, sequential over levels: the epsilons of the levels add up",
+        "budgets_from": "policy",
+        "mechanism": "discrete Laplace on int64 (OpenDP make_laplace), P(k) proportional to exp(-|k|/scale)",
+        "post_processing": "nearest whole numbers, not negative, children summing to parents, top down",
+        "software": {"opendp": opendp_version(), "helpers": helpers.__version__},
+    }
+    assert second == first | {
+        "epsilon": 0.25,
+        "levels": [
+            {"level": "state", "nodes": 1, "epsilon": 0.0, "sensitivity": 0, "scale": 0.0},
+            {"level": "block", "nodes": 2, "epsilon": 0.25, "sensitivity": 2, "scale": 8.0},
+        ],
+        "neighbours": "change one person's place",
+        "budgets_from": "policy: by vote",
+        "post_processing": "clipped at zero",
+    }
+
+
+def test_a_release_shows_its_sizes_and_its_cost():
+    """The short form names the levels with their sizes, ε and the neighbours, and no count."""
+    tree = Hierarchy.from_counts([[2000], [1] * 2000], [None, [0] * 2000], levels=["state", "block"])
+    assert repr(released(tree)) == "PrivateRelease(1 state, 2,000 block; ε = 1.0, neighbours: add or remove one person)"
+
+
+def test_the_table_has_a_row_for_each_node():
+    """Level, position, parent, label and count of each node; the top has no parent, and labels may be missing."""
+    leaves = pd.DataFrame({"county": ["b", "a", "a"], "block": [7, 8, 9], "population": [1, 2, 3]})
+    tree = Hierarchy.from_frame(leaves, ["county", "block"])
+    found = released(tree)
+    expected = pd.DataFrame(
+        {
+            "level": ["county", "county", "block", "block", "block"],
+            "node": [0, 1, 0, 1, 2],
+            "parent": pd.array([None, None, 0, 0, 1], dtype="Int64"),
+            "label": ["a", "b", "8", "9", "7"],
+            "count": np.concatenate(found.counts),
+        }
+    )
+    pd.testing.assert_frame_equal(found.table(), expected)
+    bare = released(Hierarchy.from_counts(tree.counts, tree.parents)).table()
+    assert bare.label.tolist() == [""] * 5 and bare.level.tolist() == ["level 1"] * 2 + ["level 2"] * 3
+
+
 def test_saving_writes_both_files_or_none(tmp_path, monkeypatch):
     """The table and the record are written together; if one fails, the folder is not there and nothing is left behind."""
     found = released()
@@ -176,33 +312,44 @@ def test_saving_writes_both_files_or_none(tmp_path, monkeypatch):
         found.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
-    assert sorted(path.name for path in found.save(tmp_path / "deep" / "out").iterdir()) == sorted(FILES)
-    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "another disc"))  # a renaming must not leave its own
+    assert sorted(path.name for path in found.save(tmp_path / "rather" / "deep" / "out").iterdir()) == sorted(FILES)
+    assert [path.name for path in (tmp_path / "rather" / "deep").iterdir()] == ["out"]
 
 
 def test_what_was_saved_is_what_was_released(tmp_path):
     """Read back, the table has the counts, labels and parents, and the record is the record."""
     tree = load_state("DE", "geography", ["state", "county"])
-    found = released(tree)
-    folder = found.save(tmp_path / "delaware")
+    found = released(tree, budgets_from="policy: ε by vote")
+    folder = found.save(str(tmp_path / "delaware"))
+    assert folder == tmp_path / "delaware"
     table = pd.read_csv(folder / "counts.csv", dtype={"label": str})
     assert table["count"].tolist() == np.concatenate(found.counts).tolist()
     assert table.label.tolist() == ["10", *tree.labels[1].tolist()] and table.parent.tolist()[1:] == [0, 0, 0]
-    assert json.loads((folder / "record.json").read_text(encoding="utf-8")) == found.record
+    lines = (folder / "counts.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["level,node,parent,label,count", f"state,0,,10,{found.counts[0][0]}"]
+    text = (folder / "record.json").read_text(encoding="utf-8")
+    assert json.loads(text) == found.record
+    assert text.startswith('{\n  "released": ') and text.endswith("}\n") and '"policy: ε by vote"' in text
 
 
 def test_a_release_is_not_overwritten_by_accident(tmp_path):
     """An existing folder is refused; with overwrite=True it is replaced, unless it holds anything else."""
     first, second = released(), released(eps=[1, 1])
     folder = first.save(tmp_path / "out")
-    with pytest.raises(FileExistsError, match="overwrite=True"):
+    with pytest.raises(FileExistsError) as caught:
         second.save(folder)
+    words = f"folder must be new (overwrite=True replaces a release), got {str(folder)!r}, which exists"
+    assert str(caught.value) == words
     assert json.loads((folder / "record.json").read_text(encoding="utf-8"))["epsilon"] == 1.0
     second.save(str(folder), overwrite=True)
     assert json.loads((folder / "record.json").read_text(encoding="utf-8"))["epsilon"] == 2.0
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="nothing else"):
-        first.save(folder, overwrite=True)
+    for place in (folder, folder / "notes.txt"):
+        with pytest.raises(FileExistsError) as caught:
+            first.save(place, overwrite=True)
+        words = f"folder must hold a release and nothing else to be overwritten, got {str(place)!r}"
+        assert str(caught.value) == words
     assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, "notes.txt"])
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -225,10 +372,21 @@ def test_names_with_carriage_returns_are_saved(tmp_path):
     assert pd.read_csv(folder / "counts.csv").label.tolist() == ["x\ry", "z"]
 
 
-def test_budgets_of_another_guarantee_are_refused():
-    """A split of ρ for Gaussian noise is no split of ε; one made on this very tree is caught, whatever its noise."""
-    tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
-    with pytest.raises(ValueError, match="eps must be budgets ε of pure differential privacy, got budgets ρ"):
-        private_release(tree, minimize_error(tree, 1, mechanism=GAUSSIAN), budgets_from="policy")
-    with pytest.raises(ValueError, match="minimises the error of these very counts"):
-        private_release(tree, minimize_error(tree, 1, mechanism=DISCRETE_LAPLACE), budgets_from="policy")
+@pytest.mark.parametrize("before", [False, True])
+def test_a_release_that_cannot_be_put_in_place_changes_nothing(before, tmp_path, monkeypatch):
+    """If the last renaming fails, an earlier release is back where it was, and nothing else is left behind."""
+    first, second = released(), released(eps=[1, 1])
+    folder, rename = tmp_path / "out", Path.rename
+    if before:
+        first.save(folder)
+
+    def fail(path, target):
+        if path.name == "fresh":
+            raise PermissionError("not today")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(PermissionError, match="not today"):
+        second.save(folder, overwrite=True)
+    assert list(tmp_path.iterdir()) == [folder] * before
+    assert not before or json.loads((folder / "record.json").read_text(encoding="utf-8"))["epsilon"] == 1.0

@@ -34,7 +34,6 @@ TESTS = {
     "experiments": ["experiments", "bad_input"],
     "hierarchy": ["hierarchy", "bad_input"],
     "mechanism": ["mechanism", "bad_input"],
-    "options": ["cli"],
     "records": ["official"],
     "release": ["release", "bad_input"],
     "simulation": ["simulation", "bad_input"],

@@ -172,7 +172,7 @@ REFUSED = {
     "levels twice": (["allocate", "a.csv", "--levels", "a,b, a"], LEVELS + "'a,b, a'"),
     "empty level": (["allocate", "a.csv", "--levels", "a, "], LEVELS + "'a, '"),
     "below the least": (["allocate", "a.csv", "--total", "9.9e-10"], TOTAL + "'9.9e-10'"),
-    "above the most": (["allocate", "a.csv", "--total", "1.001e9"], TOTAL + "'1.001e9'"),
+    "above the most": (["allocate", "a.csv", "--total", "1000000001"], TOTAL + "'1000000001'"),
     "words": (["release", "a.csv", "--total", "one"], TOTAL + "'one'"),
     "NaN": (["simulate", "a.csv", "--total", "nan"], TOTAL + "'nan'"),
     "a huge tau": (

@@ -108,8 +108,9 @@ def mutate(module, again):
     if not again and folder.exists():
         shutil.rmtree(folder)
     prepare(module)
-    known = reasons(module)
-    names = [name for name, what in changes(module, alive(results(folder))).items() if what not in known] if again else []
+    known, last = reasons(module), results(folder)
+    open_ones = changes(module, alive(last)).items() if again else []
+    names = [name for name, what in open_ones if what not in known or last[name] is None]
     if again and not names:
         return results(folder)
     command = [sys.executable, __file__, "--mutmut", "run", *names]

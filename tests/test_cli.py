@@ -397,11 +397,13 @@ def test_wrong_usage_is_explained(capsys, line, words):
     assert words in refused(capsys, line.replace("LEVELS", "--levels region,store"))
 
 
+NO_LEVELS = "name the level columns, top first, with --levels; the columns of data.csv are region, store, population"
 NO_AMOUNT = "say what there is to split, with --total, or (allocate) which error to keep to, with --tau"
 BROUGHT = "--budgets-from brings all budgets along: leave out --total and --weights"
 SENTENCES = {  # where LEVELS stands for --levels region,store, and SPLIT for a split that was chosen on data.csv
-    "allocate data.csv --total 1":
-        "name the level columns, top first, with --levels; the columns of data.csv are region, store, population",
+    "allocate data.csv --total 1": NO_LEVELS,
+    "simulate data.csv --total 1": NO_LEVELS,
+    "release data.csv --total 1 --output out.csv": NO_LEVELS,
     "allocate data.csv LEVELS": NO_AMOUNT,
     "simulate data.csv LEVELS": NO_AMOUNT,
     "allocate data.csv LEVELS --total 1 --tau 9": NO_AMOUNT,

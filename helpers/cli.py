@@ -184,7 +184,7 @@ def _error_figure(tree: Hierarchy, split: Split) -> Callable[[Path], None]:
 
     def save(path: Path) -> None:
         with rc_context(STYLE):  # which makes the same figure the same file
-            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+            figure.savefig(path, metadata={"Date": None})
 
     return save
 

@@ -92,13 +92,13 @@ region     2   0.466262 46.6%           3.03
 
 Total 1, rule cube-root. The error is that of one count (root mean square).
 {SAFE}""",
-    "--total 1 --rule optimal --weights 1,2": f"""data.csv: 3 rows, counts from the column population
+    "--total 2 --rule optimal --weights 1,2": f"""data.csv: 3 rows, counts from the column population
 
  level nodes   budget share  error at most
-region     2 0.417458 41.7%           3.39
- store     3 0.582542 58.3%           2.43
+region     2 0.835618 41.8%           1.69
+ store     3 1.164382 58.2%           1.21
 
-Total 1, rule optimal. The error is that of one count (root mean square).
+Total 2, rule optimal. The error is that of one count (root mean square).
 {LEAKS}""",
 }
 
@@ -222,6 +222,12 @@ def test_the_figure_shows_both_splits_in_percent(capsys, monkeypatch):
             assert list(found) == ["uniform", "cube-root"]
             np.testing.assert_allclose(found[rule], 100 * expected)
     assert "<dc:date>" not in Path("errors.svg").read_text(encoding="utf-8")
+
+
+def test_one_level_is_enough(capsys):
+    """A table of one level is simulated and drawn like any other."""
+    code, out, _ = run(capsys, "simulate data.csv --levels store --total 1 --trials 4 --plot errors.svg")
+    assert code == 0 and "\nstore     2      1 " in out and Path("errors.svg").exists()
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])

@@ -92,6 +92,14 @@ region     2   0.466262 46.6%           3.03
 
 Total 1, rule cube-root. The error is that of one count (root mean square).
 {SAFE}""",
+    "--total 0.00002 --rule uniform": f"""data.csv: 3 rows, counts not read
+
+ level nodes budget share  error at most
+region     2  1e-05 50.0%       1.41e+05
+ store     3  1e-05 50.0%       1.41e+05
+
+Total 2e-05, rule uniform. The error is that of one count (root mean square).
+{SAFE}""",
     "--total 2 --rule optimal --weights 1,2": f"""data.csv: 3 rows, counts from the column population
 
  level nodes   budget share  error at most
@@ -103,7 +111,7 @@ Total 2, rule optimal. The error is that of one count (root mean square).
 }
 
 
-@pytest.mark.parametrize("amount, text", PRINTED.items(), ids=["nodes", "counts"])
+@pytest.mark.parametrize("amount, text", PRINTED.items(), ids=["nodes", "tiny", "counts"])
 def test_allocate_prints_a_table_and_what_it_means(capsys, amount, text):
     """A row a level with its nodes, budget, share and error; then the total, the rule, and what it may be used for."""
     assert run(capsys, f"allocate data.csv --levels region,store {amount}") == (0, text, "")

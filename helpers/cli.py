@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -186,7 +187,7 @@ def _error_figure(tree: Hierarchy, split: Split) -> Callable[[Path], None]:
 
     def save(path: Path) -> None:
         with rc_context(STYLE):  # which makes the same figure the same file
-            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+            figure.savefig(path, metadata={"Date": None})
 
     return save
 
@@ -195,13 +196,13 @@ def _print_table(args: argparse.Namespace, sheet: Sheet, what: str, table: pd.Da
     shown = {"nodes": "{:,}".format, "budget": "{:.9g}".format, "share": "{:.1%}".format, "within 10%": "{:.0%}".format}
     text = table.to_string(index=False, formatters=shown, float_format="{:.3g}".format)
     print(f"{args.file}: {len(sheet.lines):,} rows, {what}\n\n{text}\n")
-    for above, below in zip(table.itertuples(), table[1:].itertuples(), strict=False):
+    for above, below in pairwise(table.itertuples()):
         if above.nodes == below.nodes:
             print(f"Each {above.level} has one {below.level} alone. Are the levels listed top first?")
 
 
 def _write_json(path: Path, values: dict) -> None:
-    write(path, lambda new: new.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8"))
+    write(path, lambda new: new.write_text(json.dumps(values, indent=2) + "\n"))  # in ASCII
 
 
 COMMANDS = {"example": _example, "allocate": _allocate, "simulate": _simulate, "release": _release}

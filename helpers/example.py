@@ -50,7 +50,7 @@ def make_example(seed: int = 19) -> pd.DataFrame:
     for code in range(1, 37):
         region = ("north", "east", "south", "west")[rng.integers(4)]
         size = rng.lognormal(np.log(800), 0.9)
-        wards = WARDS[: int(np.clip(round(size / 150), 4, 10))]
+        wards = WARDS[: max(4, round(size / 150))]
         by_ward = _shares(rng, len(wards), spread=0.6)
         for ward, patients in zip(wards, size * by_ward, strict=True):
             rates = patients * _shares(rng, len(GROUPS), spread=1.8)
@@ -62,5 +62,5 @@ def make_example(seed: int = 19) -> pd.DataFrame:
 
 def _shares(rng: np.random.Generator, size: int, spread: float) -> np.ndarray:
     """(size,) random shares that sum to 1; the larger the spread, the more unequal."""
-    raw = rng.lognormal(0, spread, size)
+    raw = rng.lognormal(sigma=spread, size=size)
     return raw / raw.sum()

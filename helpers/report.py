@@ -48,4 +48,4 @@ def error_report(hierarchy: Hierarchy, eps: Sequence[float] | Allocation, trials
         "±": (measured.mse_se / n / (2 * error)).fillna(0.0),  # of a root: d√x = dx / 2√x; of no error at all: 0/0
         "within 10%": [np.sum(r <= 0.1) for r in relative_errors(hierarchy, eps)] / n,
     }
-    return pd.DataFrame(columns, index=list(hierarchy.levels))
+    return pd.DataFrame(columns)

@@ -204,4 +204,4 @@ def _checked_header(path: Path, header: list[str]) -> list[str]:
 
 def _as_numbers(texts: Sequence[str]) -> np.ndarray:
     """(rows,) floats, NaN where a text is no number."""
-    return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
+    return pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(np.float64)

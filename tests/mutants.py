@@ -1,6 +1,6 @@
 """Mutation tests: break the helpers in thousands of small ways, and see that the tests of each module notice.
 
-    make mutants                               every module, from the start; about an hour on two cores
+    make mutants                               every module, from the start; about 40 minutes on two cores
     make mutants MODULES="layout noise"        these only
     make mutants MODULES=layout AGAIN=1        only what survived last time, after new tests were written
 
@@ -34,19 +34,19 @@ TESTS = {
     "experiments": ["experiments", "bad_input"],
     "hierarchy": ["hierarchy", "bad_input"],
     "mechanism": ["mechanism", "bad_input"],
-    "options": ["cli"],
     "release": ["release", "bad_input"],
     "simulation": ["simulation", "bad_input"],
 }
-# Tests that start another Python, which mutmut does not follow there.
-OTHER_PROCESS = [
+# Tests that start another Python, which mutmut does not follow there, or that look at the clock, on a busy machine.
+LEFT_OUT = [
     "tests/test_cli.py::test_the_command_line_runs_as_a_module",
     "tests/test_cli.py::test_a_reader_who_leaves_is_no_error",
     "tests/test_cli.py::test_a_signal_ends_a_running_simulation",
     "tests/test_cli.py::test_names_that_a_terminal_cannot_show_do_not_end_the_work",
+    "tests/test_cli.py::test_a_large_table_takes_seconds",
     "tests/test_downloads.py::test_two_processes_at_once_download_once",
     "tests/test_downloads.py::test_a_killed_process_leaves_a_part_to_go_on_from",
-    "tests/test_package.py::test_import_is_quick_and_reads_no_data",
+    "tests/test_package.py::test_importing_opens_nothing_but_code",
 ]
 SETTINGS = """
 [tool.mutmut]
@@ -56,7 +56,7 @@ pytest_add_cli_args = {arguments}
 pytest_add_cli_args_test_selection = {tests}
 process_isolation = "forkserver"
 timeout_multiplier = 3.0
-timeout_constant = 5.0
+timeout_constant = 20.0  # seconds: a busy machine must not kill a mutant
 use_git_change_detection = false
 """
 
@@ -78,7 +78,7 @@ def prepare(module):
     only = "helpers/exercises/*" if module == "exercises" else f"helpers/{module}.py"
     tests = [f"tests/test_{name}.py" for name in TESTS.get(module, [module])]
     arguments = ["-o", "addopts=", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin"]
-    arguments += [f"--deselect={one}" for one in OTHER_PROCESS]
+    arguments += [f"--deselect={one}" for one in LEFT_OUT]
     settings = SETTINGS.format(only=json.dumps([only]), arguments=json.dumps(arguments), tests=json.dumps(tests))
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8") + settings
     (folder / "pyproject.toml").write_text(text, encoding="utf-8")

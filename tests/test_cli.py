@@ -1,5 +1,6 @@
 """The command line: what it prints and writes, what it refuses, and that the examples of --help work."""
 
+import hashlib
 import io
 import json
 import os
@@ -15,10 +16,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import Hierarchy, cli, cube_root, error_report, load_example, minimize_error
+from helpers import Hierarchy, cli, cube_root, error_report, load_example, minimize_error, panels, relative_errors
 from helpers.cli import main
 from helpers.example import LEVELS
 from helpers.options import ABOUT, EXAMPLES, PROG
+from helpers.splits import Split
 
 ROOT = Path(__file__).resolve().parent.parent
 GOOD = "region,store,population\nN,007,3\nN,7,0\nS,007,1234\n"
@@ -75,6 +77,53 @@ def test_allocate_recommends_the_cube_root_split(capsys):
     assert "counts not read" in out and "safe for confidential counts" in out
 
 
+SAFE = """The budgets look at node counts alone: safe for confidential counts, if the
+list of nodes is public itself, with every code that could occur, empty or not.
+"""
+LEAKS = """The budgets depend on counts, which must be public or earlier data. A split
+chosen on confidential counts leaks: use --rule cube-root for those.
+"""
+PRINTED = {
+    "--total 1.00000001": f"""data.csv: 3 rows, counts not read
+
+ level nodes     budget share  error at most
+region     2   0.466262 46.6%           3.03
+ store     3 0.53373801 53.4%           2.65
+
+Total 1, rule cube-root. The error is that of one count (root mean square).
+{SAFE}""",
+    "--total 0.00002 --rule uniform": f"""data.csv: 3 rows, counts not read
+
+ level nodes budget share  error at most
+region     2  1e-05 50.0%       1.41e+05
+ store     3  1e-05 50.0%       1.41e+05
+
+Total 2e-05, rule uniform. The error is that of one count (root mean square).
+{SAFE}""",
+    "--total 2 --rule optimal --weights 1,2": f"""data.csv: 3 rows, counts from the column population
+
+ level nodes   budget share  error at most
+region     2 0.835618 41.8%           1.69
+ store     3 1.164382 58.2%           1.21
+
+Total 2, rule optimal. The error is that of one count (root mean square).
+{LEAKS}""",
+}
+
+
+@pytest.mark.parametrize("amount, text", PRINTED.items(), ids=["nodes", "tiny", "counts"])
+def test_allocate_prints_a_table_and_what_it_means(capsys, amount, text):
+    """A row a level with its nodes, budget, share and error; then the total, the rule, and what it may be used for."""
+    assert run(capsys, f"allocate data.csv --levels region,store {amount}") == (0, text, "")
+
+
+def test_large_numbers_have_commas(capsys):
+    """Rows and nodes are counted in groups of three digits."""
+    load_example().to_csv("patients.csv", index=False)
+    out = run(capsys, f"allocate patients.csv --levels {','.join(LEVELS)} --total 1")[1]
+    assert out.startswith("patients.csv: 3,542 rows, counts not read\n") and "\ndiagnosis 3,542 " in out
+
+
 @pytest.mark.parametrize("rule", ["cube-root", "uniform"])
 def test_the_safe_rules_do_not_look_at_the_counts(capsys, rule):
     """With the rules on nodes, the output is the same whatever the counts are, and even without any."""
@@ -100,8 +149,18 @@ def test_json_holds_the_split(capsys):
     """--json prints one JSON object, the same that --output keeps."""
     code, out, _ = run(capsys, "allocate data.csv --levels region,store --total 0.3 --json --output split.json")
     split = json.loads(out)
-    assert code == 0 and split == json.loads(Path("split.json").read_text())
+    assert code == 0 and out == Path("split.json").read_text() and out.startswith('{\n  "levels": [\n    "region",')
     assert split["levels"] == ["region", "store"] and split["total"] == 0.3 and split["chosen_on"] == "nodes"
+
+
+def test_a_split_on_counts_knows_their_file(capsys):
+    """With the rule optimal, the split carries the checksum of the file and comes from the column that was named."""
+    Path("data.csv").write_text("region,store,beds,patients\nN,a,1,3\nN,b,1,0\nS,c,1,1234\n")
+    out = run(capsys, "allocate data.csv --levels region,store --total 1 --rule optimal --count patients --json")[1]
+    split = json.loads(out)
+    tree = Hierarchy.from_counts([[3, 1234], [3, 0, 1234]], [None, [0, 0, 1]])
+    np.testing.assert_allclose(split["eps"], minimize_error(tree, 1).eps, rtol=1e-5)
+    assert split["sha256"] == hashlib.sha256(Path("data.csv").read_bytes()).hexdigest()
 
 
 def test_tau_asks_for_a_budget(capsys):
@@ -123,6 +182,60 @@ def test_simulate_prints_the_error_report(capsys):
     np.testing.assert_allclose([row["measured"] for row in found["errors"]], expected["measured"])
     text = run(capsys, f"simulate patients.csv --levels {levels} --total 1 --trials 5 --seed 7")[1]
     assert all(f"{error:.3g}" in text for error in expected["measured"]) and "counts from the column patients" in text
+
+
+REPORT = """expected: error of one count (root mean square), before children add up
+measured: the same after it, over 5 simulated releases, ± standard error
+within 10%: nodes whose expected error is at most a tenth of their count
+The report is computed from the counts: if they are confidential, so is it.
+"""
+
+
+def test_simulate_says_everything_it_found(capsys):
+    """The same report is printed as a table with an explanation, printed as JSON, and written as CSV."""
+    Path("data.csv").write_text("region,store,beds,patients\nN,a,1,3\nN,b,1,0\nS,c,1,1234\n")
+    line = "simulate data.csv --levels region,store --count patients --total 0.5 --trials 5 --seed 7 --output report.csv"
+    code, out, err = run(capsys, line)
+    tree = Hierarchy.from_counts([[3, 1234], [3, 0, 1234]], [None, [0, 0, 1]], ["region", "store"])
+    eps = [0.233131, 0.266869]
+    report = error_report(tree, eps, trials=5, seed=7)
+    head, table, foot = out.split("\n\n")
+    assert (code, err, head, foot) == (0, "", "data.csv: 3 rows, counts from the column patients", REPORT)
+    rows = [
+        [level, str(nodes), f"{budget:g}", *[f"{error:.3g}" for error in errors], f"{within:.0%}"]
+        for level, nodes, budget, *errors, within in report.itertuples()
+    ]
+    assert [row.split(maxsplit=6) for row in table.split("\n")] == [["level", *report.columns], *rows]
+    written = report.rename_axis("level").reset_index()
+    pd.testing.assert_frame_equal(pd.read_csv("report.csv"), written)
+    out = run(capsys, line + " --json --force")[1]
+    assert out.startswith('{\n  "levels": [\n    "region",')
+    assert json.loads(out) == {
+        "levels": ["region", "store"], "eps": eps, "rule": "cube-root", "chosen_on": "nodes", "sha256": None, "total": 0.5,
+        "trials": 5, "errors": written.to_dict("records"),
+    }  # fmt: skip
+
+
+def test_the_figure_shows_both_splits_in_percent(capsys, monkeypatch):
+    """The figure has the relative errors of every count, under a uniform split and under the chosen one, marked at 10%."""
+    drawn = []
+    spreads = panels.spreads
+    monkeypatch.setattr(panels, "spreads", lambda *args, **more: drawn.append((args, more)) or spreads(*args, **more))
+    code, _, _ = run(capsys, "simulate data.csv --levels region,store --total 1 --trials 4 --plot errors.svg")
+    [((levels, text), more)] = drawn
+    assert (code, text, more, list(levels)) == (0, "expected error (% of the count)", {"mark": 10}, ["region", "store"])
+    tree = Hierarchy.from_counts([[3, 1234], [3, 0, 1234]], [None, [0, 0, 1]])
+    for rule, eps in {"uniform": [0.5, 0.5], "cube-root": [0.466262, 0.533738]}.items():
+        for found, expected in zip(levels.values(), relative_errors(tree, eps), strict=True):
+            assert list(found) == ["uniform", "cube-root"]
+            np.testing.assert_allclose(found[rule], 100 * expected)
+    assert "<dc:date>" not in Path("errors.svg").read_text(encoding="utf-8")
+
+
+def test_one_level_is_enough(capsys):
+    """A table of one level is simulated and drawn like any other."""
+    code, out, _ = run(capsys, "simulate data.csv --levels store --total 1 --trials 4 --plot errors.svg")
+    assert code == 0 and "\nstore     2      1 " in out and Path("errors.svg").exists()
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
@@ -149,6 +262,33 @@ def test_release_writes_counts_and_record(capsys):
     assert sums.tolist() == table[table.level == "region"]["count"].tolist()
     record = json.loads(Path("released.csv.record.json").read_text())
     assert record["epsilon"] == 0.5 and record["budgets_from"] == "node counts: rule cube-root"
+    assert Path("released.csv.record.json").read_text() == json.dumps(record, indent=2) + "\n"
+    assert out == RELEASED
+
+
+RELEASED = """released.csv: 5 noisy counts at 2 levels
+released.csv.record.json: what was spent, 0.5 in all, and on what
+A second release of the same people is paid for on top of this one. The list
+of nodes is published as it is: it must be public, empty nodes included.
+"""
+
+
+def test_a_release_takes_the_column_that_is_named(capsys):
+    """With --count, the counts come from that column; with a huge budget they come back as they are."""
+    pytest.importorskip("opendp")
+    Path("data.csv").write_text("region,store,beds,patients\nN,a,1,3\nN,b,1,0\nS,c,1,1234\n")
+    code, _, err = run(capsys, "release data.csv --levels region,store --count patients --total 900 --output released.csv")
+    assert (code, err) == (0, "") and pd.read_csv("released.csv")["count"].tolist() == [3, 1234, 3, 0, 1234]
+
+
+@pytest.mark.parametrize("year", [2023, 2024])
+def test_example_writes_the_table_of_a_year(capsys, year):
+    """Without --output the table is printed, with it the same is written, and a sentence says what it is."""
+    text = load_example(year).to_csv(index=False)
+    assert run(capsys, f"example --year {year}") == (0, text, "")
+    said = "out.csv: 3,542 rows of made-up patients; columns region, hospital, ward, diagnosis, patients\n"
+    assert run(capsys, f"example --year {year} --output out.csv") == (0, said, "")
+    assert Path("out.csv").read_text() == text
 
 
 def test_release_prints_no_true_count(capsys):
@@ -281,6 +421,54 @@ def test_large_budgets_are_spent_to_the_last_digit(capsys, total):
     assert json.loads(Path("out.csv.record.json").read_text())["epsilon"] == float(total)
 
 
+NO_LEVELS = "name the level columns, top first, with --levels; the columns of data.csv are region, store, population"
+NO_AMOUNT = "say what there is to split, with --total, or (allocate) which error to keep to, with --tau"
+BROUGHT = "--budgets-from brings all budgets along: leave out --total and --weights"
+SENTENCES = {  # where LEVELS stands for --levels region,store, and SPLIT for a split that was chosen on data.csv
+    "allocate data.csv --total 1": NO_LEVELS,
+    "simulate data.csv --total 1": NO_LEVELS,
+    "release data.csv --total 1 --output out.csv": NO_LEVELS,
+    "allocate data.csv LEVELS": NO_AMOUNT,
+    "simulate data.csv LEVELS": NO_AMOUNT,
+    "allocate data.csv LEVELS --total 1 --tau 9": NO_AMOUNT,
+    "allocate data.csv LEVELS --total 1 --output data.csv": "data.csv is the file that is read; write to another one",
+    "simulate data.csv SPLIT --total 1": BROUGHT,
+    "simulate data.csv SPLIT --weights 1,1": BROUGHT,
+    "simulate data.csv SPLIT --levels store,region": "--levels must be those of split.json, region,store, or be left out",
+    "simulate zero.csv LEVELS --total 1 --plot out.svg":
+        "--plot shows errors in percent of the counts, but all counts are zero",
+    "release data.csv SPLIT --output out.csv":
+        "split.json was chosen on the counts of data.csv itself, and would leak them",
+    "allocate nothing.csv LEVELS --total 1": "nothing.csv: No such file or directory",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line, sentence", SENTENCES.items())
+def test_refusals_are_whole_sentences(capsys, line, sentence):
+    """A refusal is one sentence after the name of the program, on standard error."""
+    Path("zero.csv").write_text("region,store,population\nN,a,0\nS,b,0\n")
+    run(capsys, "allocate data.csv --levels region,store --total 1 --rule optimal --output split.json")
+    line = line.replace("LEVELS", "--levels region,store").replace("SPLIT", "--budgets-from split.json")
+    assert refused(capsys, line) == f"{PROG}: {sentence}\n"
+
+
+def test_a_failure_without_a_file_is_said_as_it_is(capsys, monkeypatch):
+    """An error of the system that names no file is passed on in its own words."""
+
+    def fail(source, target):
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(os, "replace", fail)
+    assert refused(capsys, WRITING["allocate"]) == f"{PROG}: the disk is gone\n"
+
+
+def test_the_levels_of_a_split_may_be_said_again(capsys):
+    """--levels beside a split is no contradiction if it names the same ones; the budgets are those of the split."""
+    run(capsys, "allocate data.csv --levels region,store --total 1 --rule uniform --output split.json")
+    code, out, _ = run(capsys, "simulate data.csv --budgets-from split.json --levels region,store --trials 4 --json")
+    assert code == 0 and json.loads(out)["eps"] == list(Split.read("split.json").eps) == [0.5, 0.5]
+
+
 def test_a_split_brings_its_budgets_and_levels(capsys):
     """What a split says cannot be said again differently."""
     run(capsys, "allocate data.csv --levels region,store --total 1 --output split.json")
@@ -407,6 +595,36 @@ def test_a_reader_who_leaves_is_no_error(line):
     done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=writing, stderr=subprocess.PIPE)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("line", ["example", "allocate data.csv --levels region,store --total 1"])
+def test_a_closed_pipe_is_left_alone(monkeypatch, line):
+    """When nobody reads any more, the exit code is 0, and what is still to be printed goes nowhere."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert main(line.split()) == 0
+        print("and more", flush=True)
+
+
+def test_streams_escape_what_they_cannot_show(monkeypatch):
+    """A name beyond the alphabet of a stream is escaped on standard output and on standard error."""
+    Path("data.csv").write_text(GOOD.replace("region", "région"), encoding="utf-8")
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2))
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    assert main("allocate data.csv --levels région,store --total 1".split()) == 0
+    assert main("allocate data.csv --total 1".split()) == 2
+    err.flush()
+    assert b"\nr\\xe9gion  " in out.buffer.getvalue() and rb"are r\xe9gion, store" in err.buffer.getvalue()
+
+
+def test_streams_of_any_kind_will_do(monkeypatch):
+    """Standard output may be replaced by a stream that has no encoding to set."""
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert main("allocate data.csv --levels region,store --total 1".split()) == 0
+    assert sys.stdout.getvalue().startswith("data.csv: 3 rows")
 
 
 def test_a_signal_ends_a_running_simulation():

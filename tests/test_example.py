@@ -22,6 +22,14 @@ def test_another_seed_draws_another_network():
     assert not make_example(seed=20).equals(make_example())
 
 
+def test_the_seed_is_a_whole_number_from_zero_on():
+    """Seed 0 draws a network too, one of 220 wards; a seed below it is refused."""
+    assert len(make_example(seed=0)) == 220 * len(GROUPS)
+    with pytest.raises(ValueError) as refusal:
+        make_example(seed=-1)
+    assert str(refusal.value) == "seed must be a whole number of at least 0, got -1"
+
+
 def test_every_ward_lists_every_group_once():
     """All groups are listed in all wards, so that which rows are there tells nothing."""
     wards = load_example().groupby(list(LEVELS[:3])).diagnosis

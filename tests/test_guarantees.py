@@ -111,3 +111,20 @@ def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError) as refused:
         call()
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: gaussian_delta(2e6, 1), "eps must be between 0 and 1e+06, got 2e+06"),
+        (lambda: gaussian_delta(1, 1e-13), "rho must be between 1e-12 and 1e+12, got 1e-13"),
+        (lambda: gaussian_rho(1e-7, 0.1), "eps must be between 1e-06 and 1e+06, got 1e-07"),
+        (lambda: eps_of_rho(1e13, 0.1), "rho must be between 1e-12 and 1e+12, got 1e+13"),
+        (lambda: least_eps_of_rho(1e13, 0.1), "rho must be between 1e-12 and 1e+12, got 1e+13"),
+    ],
+)
+def test_numbers_beyond_the_formulas_are_refused(call, sentence):
+    """Where nine digits could not be kept, the argument and its limits are named."""
+    with pytest.raises(ValueError) as refused:
+        call()
+    assert str(refused.value) == sentence

@@ -64,8 +64,15 @@ def test_contract_names_are_importable(name):
 
 def test_unknown_names_are_refused():
     """Asking for a name that is not there fails as it does with any module."""
-    with pytest.raises(AttributeError, match="nothing"):
+    with pytest.raises(AttributeError) as refusal:
         _ = helpers.nothing
+    assert str(refusal.value) == "module 'helpers' has no attribute 'nothing'"
+
+
+@pytest.mark.parametrize("name", ["plots", "panels"])
+def test_drawing_is_loaded_by_name(name):
+    """helpers.plots and helpers.panels are the modules of these names."""
+    assert helpers.__getattr__(name) is importlib.import_module(f"helpers.{name}")
 
 
 IMPORT_UNDER_WATCH = """

@@ -6,7 +6,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 from strategies import trees
 
-from helpers import Hierarchy, error_report, load_example, mse, relative_errors
+from helpers import GAUSSIAN, Hierarchy, error_report, load_example, mse, relative_errors, uniform
 from helpers.example import LEVELS
 
 HOSPITALS = Hierarchy.from_frame(load_example(), LEVELS, "patients")
@@ -50,3 +50,18 @@ def test_no_error_at_all_has_no_spread():
     """Noise that a double cannot see beside a large count measures as zero, give or take zero."""
     report = error_report(Hierarchy.from_counts([[20_001_041]], [None]), eps=[1e9], trials=4, seed=0)
     assert report[["measured", "±"]].to_numpy().tolist() == [[0.0, 0.0]]
+
+
+def test_a_report_is_a_table_with_a_row_a_level():
+    """Rows are called after the levels; columns are the nodes, the budget and the errors, in this order."""
+    report = error_report(HOSPITALS, EPS, trials=4, seed=1)
+    assert report.index.tolist() == list(LEVELS)
+    assert report.columns.tolist() == ["nodes", "budget", "expected", "measured", "±", "within 10%"]
+    assert report["nodes"].tolist() == HOSPITALS.sizes.tolist() and report["budget"].tolist() == EPS
+
+
+def test_an_error_of_exactly_a_tenth_is_within_it():
+    """A count of ten with an error of one person is good to a tenth; one of nine is not."""
+    tree = Hierarchy.from_counts([[19], [10, 9]], [None, [0, 0]])
+    report = error_report(tree, uniform(tree, 1.0, GAUSSIAN), trials=4, seed=1)  # ρ of 1/2 a level: σ is 1
+    assert report["within 10%"].tolist() == [1.0, 0.5]

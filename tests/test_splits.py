@@ -1,6 +1,7 @@
 """Splits that can be kept: decimals that add up exactly, sources that are remembered, files that are checked."""
 
 import json
+import locale
 from decimal import Decimal
 
 import numpy as np
@@ -24,6 +25,14 @@ def test_budgets_add_up_to_the_total_exactly(tree, rule, total):
     assert sum(Decimal(repr(e)) for e in split.eps) == total and split.total == float(total)
 
 
+def test_budgets_are_decimals_of_six_digits():
+    """For a total, budgets are rounded down and the largest gets the rest; for tau, up, so that the error is kept to."""
+    tree = Hierarchy.from_counts([[36], [1, 2, 3, 4, 5, 6, 7, 8]], [None, [0] * 8])
+    assert choose(tree, "cube-root", total=1).eps == (0.333333, 0.666667)
+    assert choose(tree, "cube-root", total=0.0002).eps == (0.0000666666, 0.0001333334)
+    assert choose(tree, "cube-root", tau=7).eps == (0.925821, 1.85165)  # above √(6/7) and twice that
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_split_is_the_library_s_to_six_digits(rule):
     """A split is what the function of the same name gives, rounded."""
@@ -39,11 +48,23 @@ def test_rules_on_nodes_keep_to_tau_for_any_counts(tree, rule, tau):
     assert_allclose(worst, tau, rtol=1e-4)
 
 
+def test_weights_count_in_what_tau_bounds():
+    """With weights, what is kept to tau is the weighted error of counts that are never clipped."""
+    split = choose(TREE, "cube-root", tau=30, weights=[1, 8, 27])
+    assert_allclose(2 * np.sum(np.multiply([1, 8, 27], TREE.sizes) / np.square(split.eps)), 30, rtol=1e-4)
+
+
 def test_optimal_needs_the_least_total_for_tau():
     """Program (2) keeps to tau with the budget of minimize_budget, which is less than a rule on nodes needs."""
     best = choose(TREE, "optimal", tau=30, weights=[1, 2, 1])
     assert_allclose(best.total, minimize_budget(TREE, 30, [1, 2, 1]).total, rtol=1e-5)
     assert best.total < choose(TREE, "cube-root", tau=30, weights=[1, 2, 1]).total
+
+
+def test_weights_reach_the_optimal_split():
+    """The optimal split of a total minimises the weighted error."""
+    split = choose(TREE, "optimal", total=1, weights=[1, 20, 1])
+    assert_allclose(split.eps, minimize_error(TREE, 1, [1, 20, 1]).eps, rtol=2e-5)
 
 
 def test_weights_move_the_budget():
@@ -65,6 +86,25 @@ def test_a_split_survives_its_file(tmp_path):
     split = choose(TREE, "optimal", total=0.3, sha256="abc")
     (tmp_path / "split.json").write_text(json.dumps(split.as_dict()))
     assert Split.read(tmp_path / "split.json") == split
+
+
+def test_a_split_as_a_dictionary():
+    """The dictionary holds all fields and the total, under these names."""
+    tree = Hierarchy.from_counts([[2], [1, 1]], [None, [0, 0]], ["a", "b"])
+    fields = {"levels": ("a", "b"), "eps": (0.15, 0.15), "rule": "uniform", "chosen_on": "nodes", "sha256": None}
+    assert choose(tree, "uniform", total=0.3, sha256="abc").as_dict() == fields | {"total": 0.3}
+
+
+def test_a_split_is_read_as_utf_8_wherever(tmp_path):
+    """Names of levels come back also where the system's own encoding is another."""
+    split = Split(("région", "store"), (0.5, 0.5), "uniform", "nodes")
+    (tmp_path / "split.json").write_text(json.dumps(split.as_dict(), ensure_ascii=False), encoding="utf-8")
+    before = locale.setlocale(locale.LC_CTYPE)
+    locale.setlocale(locale.LC_CTYPE, "C")
+    try:
+        assert Split.read(tmp_path / "split.json") == split
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
 
 
 GOOD = choose(TREE, "cube-root", total=1).as_dict()

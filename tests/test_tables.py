@@ -1,5 +1,6 @@
 """CSV in and out: what is read is what is there, what is wrong is named by file and line, what is written is whole."""
 
+import hashlib
 import os
 
 import numpy as np
@@ -39,6 +40,27 @@ def test_a_table_is_read_however_it_is_written(tmp_path, text):
     assert [level.tolist() for level in tree.labels] == [["N", "S"], ["007", "7", "007"]]
     assert [level.tolist() for level in tree.counts] == [[3, 12], [3, 0, 12]]
     assert tree.counts[1].dtype == np.int64
+
+
+def test_a_sheet_holds_texts_lines_and_a_checksum(tmp_path):
+    """Cells are kept as they are, breaks in quotes too; columns without a name are dropped; a row knows its last line."""
+    text = ',region,store\r\n0,"N\r\nO",007\r\n\r\n1,S,7\r\n'
+    found = sheet(tmp_path, text)
+    assert found.columns == {"region": ("N\r\nO", "S"), "store": ("007", "7")} and list(found.lines) == [3, 5]
+    assert found.path == tmp_path / "data.csv" and found.sha256 == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_file_of_one_column_is_a_table(tmp_path):
+    """Without any separator in the header there is one column, whatever its cells are."""
+    assert sheet(tmp_path, "region\nN\nX\n").nodes(["region"]).labels[0].tolist() == ["N", "X"]
+
+
+def test_fractions_stay_fractions(tmp_path):
+    """Counts with fractions, as a prior may have, are floats of any column; sums up to 2^53 - 1 itself are taken."""
+    text = GOOD.replace("population", "patients")
+    tree = sheet(tmp_path, text.replace("12", "2.5")).tree(LEVELS, "patients")
+    assert [level.tolist() for level in tree.counts] == [[3.0, 2.5], [3.0, 0.0, 2.5]]
+    assert sheet(tmp_path, text.replace("12", str(2**53 - 4))).tree(LEVELS, "patients").counts[0].sum() == 2**53 - 1
 
 
 @given(frames())
@@ -95,6 +117,7 @@ BAD = {  # what is wrong: (content, words of the refusal)
     "negative": (GOOD.replace("12", "-1"), "data.csv, line 4: population must be zero or more, got '-1'"),
     "too many to add": (GOOD.replace("12", "1e17"), "data.csv: population must add up to at most 2^53"),
     "just too many": (GOOD.replace(",3", ",0").replace("12", "9007199254740993"), "population must add up to at most 2^53"),
+    "too many for an integer": (GOOD.replace("12", "9223372036854775808\nS,8,9223372036854775808"), "at most 2^53"),
     "a break in quotes": ('region,store,population\n"N\nO",a,1\nS,b,-1\n', "data.csv, line 4: population must be zero"),
     "a null byte": (GOOD.replace("12", "1\x002"), "data.csv, line 4: population must be a finite number"),
 }  # fmt: skip
@@ -117,6 +140,37 @@ def test_refusals_of_a_release_show_no_count(tmp_path, value):
     with pytest.raises(ValueError, match=r"line 4: population must be .* \(not shown\)") as refusal:
         sheet(tmp_path, GOOD.replace("12", value)).tree(LEVELS, "population", whole=True)
     assert value not in str(refusal.value)
+
+
+SENTENCES = {  # (what is asked of a sheet, its content, what follows the path)
+    "fraction": (
+        lambda sheet: sheet.tree(LEVELS, "population", whole=True), GOOD.replace("12", "2.5"),
+        ", line 4: population must be a whole number, got another value (not shown)",
+    ),
+    "no numbers": (
+        lambda sheet: sheet.count_column(LEVELS), "region,store,note\nN,a,x\n",
+        " has no column of numbers besides the levels: name the counts with --count; its columns are region, store, note",
+    ),
+    "too many": (
+        lambda sheet: sheet.tree(LEVELS, "population"), GOOD.replace("12", str(2**53)),
+        ": population must add up to at most 2^53 - 1, so that sums are exact, and is more",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ask, content, sentence", SENTENCES.values(), ids=SENTENCES)
+def test_refusals_are_whole_sentences(tmp_path, ask, content, sentence):
+    """A refusal is one sentence that begins with the file."""
+    with pytest.raises(ValueError) as refusal:
+        ask(sheet(tmp_path, content))
+    assert str(refusal.value) == f"{tmp_path / 'data.csv'}{sentence}"
+
+
+def test_a_folder_is_no_table(tmp_path):
+    """A folder in place of a file is refused by name."""
+    with pytest.raises(ValueError) as refusal:
+        Sheet.read(tmp_path)
+    assert str(refusal.value) == f"{tmp_path} must be a CSV file, but is a folder"
 
 
 NO_COUNT = {
@@ -152,6 +206,20 @@ def test_long_form_lists_every_node_with_its_path(tree):
     assert (leaves[list(tree.levels)] != "").all(axis=None)
     again = Hierarchy.from_frame(leaves, tree.levels, "count")
     np.testing.assert_allclose(again.counts[0].sum(), tree.counts[0].sum(), rtol=1e-9)
+
+
+def test_long_form_is_one_table():
+    """Levels lie below each other with one count of rows; a path is empty below its level; every level needs its counts."""
+    frame = pd.DataFrame({"region": ["N", "N", "S"], "store": ["a", "b", "a"], "population": [2, 3, 4]})
+    tree = Hierarchy.from_frame(frame, ["region", "store"])
+    expected = {
+        "level": ["region", "region", "store", "store", "store"], "region": ["N", "S", "N", "N", "S"],
+        "store": ["", "", "a", "b", "a"], "count": [5, 4, 2, 3, 4],
+    }  # fmt: skip
+    table = long_form(tree, tree.counts)
+    assert table.to_dict("list") == expected and table.index.tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(ValueError):
+        long_form(tree, tree.counts[:1])
 
 
 def test_long_form_has_room_for_awkward_names():

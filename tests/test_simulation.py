@@ -229,6 +229,20 @@ def test_expected_error_sums_the_closed_forms(tree, data):
         assert_allclose(row, direct, rtol=1e-13)  # sums in another order
 
 
+def watch_bars(monkeypatch):
+    """A list to which every progress bar from now on adds how it was asked for, instead of showing."""
+    asked = []
+    monkeypatch.setattr("tqdm.tqdm", lambda items, **options: asked.append((len(items), options)) or items)
+    return asked
+
+
+def test_a_bar_counts_releases_and_goes_away(monkeypatch):
+    """One step a release, shown after a second, and wiped when done."""
+    asked = watch_bars(monkeypatch)
+    simulate(FAMILY, [1, 1], 7, seed=1)
+    assert asked == [(7, {"desc": "releases", "delay": 1, "leave": False})]
+
+
 # A clock that jumps by the step given at every look, so that a run "takes" long or no time at all.
 RUN = """
 import itertools, sys, tqdm.std

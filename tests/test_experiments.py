@@ -133,6 +133,10 @@ def test_a_ratio_is_one_rule_over_another_without_standard_errors():
     assert ratio(table).to_dict("list") == {"bias2": [0.25, 0.125], "mse": [3.0, 3.0]}
     assert ratio(table, of="optimal", to="uniform").bias2.tolist() == [4.0, 8.0]
     assert ratio(table).index.tolist() == ["state", "block"]
+    both = ratio(pd.concat({False: table, True: table**2}, names=["consistent"]))  # rules need not come first
+    assert both.bias2.to_dict() == {
+        (False, "state"): 0.25, (False, "block"): 0.125, (True, "state"): 0.0625, (True, "block"): 0.015625,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("total", [0.5, 1, 3])
@@ -175,6 +179,7 @@ def test_the_predicted_gain_is_that_of_splits_that_the_formulas_give(sizes):
     assert type(gain) is float
     assert_allclose(gain, (n / even**2).sum() / (n / best**2).sum(), rtol=1e-12)  # a few powers
     assert_allclose(predicted_gain([1, 8]), 4 / 3, rtol=1e-15)  # 4·9/27, as by hand above
+    assert gain == predicted_gain(n.astype(np.min_scalar_type(n.max())))  # in any type of whole numbers
 
 
 def test_priors_are_compared_on_the_truth(monkeypatch):
@@ -259,13 +264,15 @@ def test_measured_errors_agree_with_closed_forms(delaware):
 
 
 def test_an_experiment_measures_with_and_without_consistency(delaware):
-    """Both halves of `measured` are what `measure` gives from the same seed."""
+    """Both halves of `measured` are what `measure` gives from the same seed, 0 if none is given, beside closed forms."""
     assert delaware.measured.index.names == ["consistent", "rule", "total", "level"]
     assert delaware.measured.index.unique("consistent").tolist() == [False, True]
-    small = state_experiment("delaware", trials=4, seed=2, totals=[1])
+    small = state_experiment("delaware", trials=4, totals=[1])
     for consistent in (False, True):
-        direct = measure(small.truth, small.rules, [1], 4, 2, consistent)
+        direct = measure(small.truth, small.rules, [1], 4, 0, consistent)
         pd.testing.assert_frame_equal(small.measured.loc[consistent], direct, check_exact=True)
+    single = expected_error(small.truth, uniform(small.truth, 1)).rename_axis("level")
+    pd.testing.assert_frame_equal(case(small.expected, "uniform", 1), single, check_exact=True)
 
 
 def test_the_simulated_budgets_are_on_the_grid():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from helpers.exercises import Exercise, FunctionExercise, Mistake, check, find
+from helpers.exercises import Exercise, FunctionExercise, Mistake, chapter06, chapter15, check, find
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -210,3 +210,20 @@ def test_check_prints_one_sentence(capsys):
     """`check` prints the verdict, and nothing else."""
     check("ex-04-rule", ...)
     assert capsys.readouterr().out == "Put your answer in place of the dots, and run the cell again.\n"
+    check("ex-04-rule", [0.1, 0.2, 1.0])
+    assert capsys.readouterr().out == "Right.\n"
+
+
+@pytest.mark.parametrize("w", [(10, 1), (6, 2), (1, 3)])
+def test_the_recipe_of_chapter_6_makes_weighted_slopes_equal(w):
+    """Without a bound at zero, ten people are split so that w exp(−εn) is the same in both regions."""
+    first, second, *bounds = chapter06._recipe(w, eps=0.1)
+    assert_allclose([first + second, w[0] * np.exp(-0.1 * first)], [10, w[1] * np.exp(-0.1 * second)], rtol=1e-12)
+    assert bounds == [0, 0]
+
+
+def test_near_order_one_the_divergence_of_chapter_15_is_the_answer():
+    """Rényi divergence over order falls with the order here, so the right answer is its limit at order 1."""
+    right = find("ex-15-renyi").right()
+    assert_allclose(chapter15._renyi_over_order(1 + 1e-6), right, rtol=1e-4)  # the limit's own error and its cancellation
+    assert (chapter15._renyi_over_order(2) < right).all()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from helpers.exercises import Exercise, FunctionExercise, Mistake, chapter06, chapter15, check, find
+from helpers.exercises import Exercise, FunctionExercise, Mistake, chapter06, chapter15, chapter16, check, find
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -227,3 +227,10 @@ def test_near_order_one_the_divergence_of_chapter_15_is_the_answer():
     right = find("ex-15-renyi").right()
     assert_allclose(chapter15._renyi_over_order(1 + 1e-6), right, rtol=1e-4)  # the limit's own error and its cancellation
     assert (chapter15._renyi_over_order(2) < right).all()
+
+
+@pytest.mark.parametrize("parent, first", [(1, 1), (2, 4), (3, 0.5)])
+def test_one_program_of_chapter_16_weighs_two_measurements(parent, first):
+    """With the other child held at zero, parent and child are one count, measured as 10 and as 12: a weighted mean."""
+    expected = np.average([10, 12], weights=[1 / parent, 1 / first])
+    assert_allclose(chapter16._one_program(parent, first), expected, rtol=1e-14)

@@ -12,7 +12,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from helpers.exercises import Exercise, FunctionExercise, Mistake, chapter06, chapter15, chapter16, check, find
+from helpers import census
+from helpers.exercises import (
+    Exercise,
+    FunctionExercise,
+    Mistake,
+    chapter06,
+    chapter07,
+    chapter12,
+    chapter15,
+    chapter16,
+    check,
+    find,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -234,3 +246,18 @@ def test_one_program_of_chapter_16_weighs_two_measurements(parent, first):
     """With the other child held at zero, parent and child are one count, measured as 10 and as 12: a weighted mean."""
     expected = np.average([10, 12], weights=[1 / parent, 1 / first])
     assert_allclose(chapter16._one_program(parent, first), expected, rtol=1e-14)
+
+
+def test_the_best_power_of_chapter_12_is_sought_on_its_grid(monkeypatch):
+    """Powers 0.2, 0.3, …, 2.0 are tried, the one with the least variance is taken, and compared with linear weights."""
+    tried = []
+    monkeypatch.setattr(chapter12, "_sensitivity", lambda power, consistent: tried.append(power) or 1 + (power - 1.4) ** 2)
+    assert_allclose(chapter12._best_power(), [1.4, 1 / 1.16], rtol=1e-14)
+    assert tried == [round(0.1 * i, 1) for i in range(2, 21)]
+
+
+def test_blocks_at_the_threshold_of_chapter_7_are_not_above_it():
+    """Without noise a block is shown if it has more people than the threshold, not as many."""
+    n = census.blocks("WY").population
+    expected = [17, (n >= 18).sum(), n[n >= 18].sum() / n.sum()]
+    assert_allclose(chapter07._above_without_noise(17), expected, rtol=1e-14)

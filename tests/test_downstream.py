@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import counts, seeds, trees
-from test_simulation import naive
+from test_simulation import naive, watch_bars
 
-from helpers import Hierarchy, downstream, release, uniform
+from helpers import DISCRETE_LAPLACE, Hierarchy, downstream, release, uniform
 from helpers.downstream import misallocation, shares, simulate_misallocation
 
 FORMULAS = {"log": lambda p: np.log(1 + p), "linear": lambda p: p, "quadratic": lambda p: p**2}
@@ -90,6 +90,47 @@ def test_any_function_of_proportions_is_a_policy():
     assert_allclose(found, np.sqrt([1, 3]) / np.sqrt([1, 3]).sum(), rtol=1e-15)
 
 
+def test_a_policy_sees_equal_proportions_where_nobody_is_counted():
+    """Groups without people are each one k-th of nobody, so that a policy with a threshold treats them as such."""
+    seen = []
+    shares([[0, 0, 0, 0], [1, 0, 0, 3]], lambda p: seen.append(p.tolist()) or np.positive(p))
+    assert seen == [[[0.25] * 4, [0.25, 0, 0, 0.75]]]
+
+
+@pytest.mark.parametrize("weight", [np.float32, lambda p: p.tolist(), lambda p: p > 0.3, lambda p: p.astype(object)])
+def test_shares_are_doubles_whatever_a_policy_returns(weight):
+    """Small floats, lists, truth values and objects become shares in double precision, which sum to one."""
+    found = shares([2, 6], weight)
+    assert found.dtype == np.float64 and found.sum() == 1
+
+
+def test_stacks_are_compared_row_by_row():
+    """A stack of truths against a stack of releases: each row against its own."""
+    found = misallocation([[1, 1], [1, 3], [4, 0]], [[3, 1], [1, 1], [4, 0]])
+    assert found.tolist() == [[25, -25], [25, -25], [0, 0]]
+
+
+NOTHING = "weight must give at least one group a finite weight above zero, got [0. 0.]"
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: misallocation([1, -2], [1, 2]), "counts must be zero or more, got -2 at index 1"),
+        (lambda: misallocation([1, 2], [1, -2]), "released must be zero or more, got -2 at index 1"),
+        (lambda: shares([0, 2], np.zeros_like), NOTHING),
+        (lambda: simulate_misallocation(PAIR, [1, 1], 2, 1, {"none": np.zeros_like}), NOTHING),
+        (lambda: shares([1, 1], lambda p: p / 0.0), NOTHING.replace("[0. 0.]", "[inf inf]")),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_refusal_names_the_argument_and_shows_the_values(call, sentence):
+    """Whoever gives counts or a policy that cannot be used is told which, and what was found."""
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert str(caught.value) == sentence
+
+
 def test_inputs_are_left_alone():
     """The caller's counts are the same after the call."""
     mine = np.array([0.0, 3.0])
@@ -97,6 +138,7 @@ def test_inputs_are_left_alone():
     assert mine.tolist() == [0.0, 3.0]
 
 
+PAIR = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
 FAMILIES = Hierarchy.from_counts([[9, 0, 0, 4], [0, 3, 6, 4, 0, 0]], [None, [0, 0, 0, 3, 1, 1]])  # node 2 has no children
 
 
@@ -156,6 +198,21 @@ def test_simulated_misallocation_is_reproducible():
         pd.testing.assert_frame_equal(first, again, check_exact=True)
     others = [simulate_misallocation(FAMILIES, [1, 1], 10, seed) for seed in (6, None, None)]
     assert len({float(table.mse.sum()) for table in [first, *others]}) == 4
+
+
+def test_noise_is_that_of_the_allocation():
+    """Budgets that are meant for another mechanism are released by that mechanism."""
+    eps = uniform(FAMILIES, 2, DISCRETE_LAPLACE)
+    found = simulate_misallocation(FAMILIES, eps, 9, 5)
+    assert_same_estimates(found, family_by_family(FAMILIES, eps, 9, 5, FORMULAS, True))
+    assert not np.isclose(found.mse.sum(), simulate_misallocation(FAMILIES, eps.eps, 9, 5).mse.sum(), rtol=0.01)
+
+
+def test_a_bar_counts_releases_and_goes_away(monkeypatch):
+    """One step a release, shown after a second, and wiped when done."""
+    asked = watch_bars(monkeypatch)
+    simulate_misallocation(PAIR, [1, 1], 5, seed=1)
+    assert asked == [(5, {"desc": "releases", "delay": 1, "leave": False})]
 
 
 def test_any_policies_can_be_compared_on_the_same_releases():

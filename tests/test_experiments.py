@@ -9,9 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import seeds, trees
+from test_simulation import watch_bars
 
 from helpers import Allocation, Hierarchy, expected_error, experiments, load_state, minimize_error, prior, simulate, uniform
-from helpers.experiments import budgets, compared_rules, measure, over_levels, ratio, regret, state_experiment, sweep, trials
+from helpers.experiments import (
+    budgets,
+    compared_rules,
+    measure,
+    over_levels,
+    predicted_gain,
+    prior_regret,
+    ratio,
+    regret,
+    state_experiment,
+    sweep,
+    trials,
+)
 
 module = importlib.import_module("helpers.simulation")
 LEVELS = ["state", "tract", "block"]
@@ -72,6 +85,13 @@ def test_a_sweep_holds_what_single_calls_give():
             pd.testing.assert_frame_equal(case(table, name, total), single, check_exact=True)
 
 
+def test_a_bar_counts_cases_and_goes_away(monkeypatch):
+    """One step for each rule and total, shown after a second, and wiped when done."""
+    asked = watch_bars(monkeypatch)
+    sweep(RULES, [1, 2, 3], lambda eps: expected_error(TRUTH, eps))
+    assert asked == [(6, {"desc": "budgets", "delay": 1, "leave": False})]
+
+
 def test_a_sweep_keeps_the_names_that_a_table_has():
     """An index that already has names, such as that of a misallocation, keeps them."""
     frame = pd.DataFrame({"mse": [1.0]}, pd.MultiIndex.from_tuples([("log", 0)], names=["weight", "node"]))
@@ -113,6 +133,10 @@ def test_a_ratio_is_one_rule_over_another_without_standard_errors():
     assert ratio(table).to_dict("list") == {"bias2": [0.25, 0.125], "mse": [3.0, 3.0]}
     assert ratio(table, of="optimal", to="uniform").bias2.tolist() == [4.0, 8.0]
     assert ratio(table).index.tolist() == ["state", "block"]
+    both = ratio(pd.concat({False: table, True: table**2}, names=["consistent"]))  # rules need not come first
+    assert both.bias2.to_dict() == {
+        (False, "state"): 0.25, (False, "block"): 0.125, (True, "state"): 0.0625, (True, "block"): 0.015625,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("total", [0.5, 1, 3])
@@ -144,6 +168,38 @@ def test_nobody_beats_the_best_split_of_the_truth(tree, seed, total):
     assert found.columns.tolist() == ["oracle", "any"]
     assert (found.oracle.abs() < 1e-9).all()  # percent; two ways to sum up to a hundred terms of 1e-16
     assert (found["any"] >= -1e-9).all()
+
+
+@pytest.mark.parametrize("sizes", [[1, 8], [8, 1], [1], [3, 3, 3], [1, 128, 20_975]])
+def test_the_predicted_gain_is_that_of_splits_that_the_formulas_give(sizes):
+    """With large counts a level's error is n/ε²: the same for each, against parts like the cube roots of n."""
+    n = np.array(sizes)
+    even, best = np.full(len(n), 1 / len(n)), n ** (1 / 3) / (n ** (1 / 3)).sum()
+    gain = predicted_gain(sizes)
+    assert type(gain) is float
+    assert_allclose(gain, (n / even**2).sum() / (n / best**2).sum(), rtol=1e-12)  # a few powers
+    assert_allclose(predicted_gain([1, 8]), 4 / 3, rtol=1e-15)  # 4·9/27, as by hand above
+    assert gain == predicted_gain(n.astype(np.min_scalar_type(n.max())))  # in any type of whole numbers
+
+
+def test_priors_are_compared_on_the_truth(monkeypatch):
+    """Each source is the best split of its own prior, judged on the published tree; without names, the two sources."""
+    priors = {"embedded": EARLIER, "official": TRUTH}
+    asked = []
+    monkeypatch.setattr(experiments, "load_state", lambda state: asked.append(state) or TRUTH)
+    monkeypatch.setattr(experiments, "prior", lambda state, source: asked.append((state, source)) or priors[source])
+    found = prior_regret("WY")
+    assert asked == ["WY", ("WY", "embedded"), ("WY", "official")]
+    rules = {"embedded": RULES["optimal"], "official": lambda t: minimize_error(TRUTH, t)}
+    pd.testing.assert_frame_equal(found, regret(TRUTH, rules, experiments.TOTALS), check_exact=True)
+    assert (found.embedded > 0.01).all() and (found.official.abs() < 1e-9).all()  # percent, and rounding
+
+
+def test_the_embedded_prior_costs_delaware_little():
+    """The split of 2010 makes 0.21% more error in 2020 than the best one, at ε = 1, and a row is a total."""
+    found = prior_regret("delaware", ["embedded"], [1, 2])
+    assert found.index.tolist() == [1, 2] and found.columns.tolist() == ["embedded"]
+    assert found.loc[1, "embedded"].round(2) == 0.21
 
 
 def test_budgets_are_a_row_for_each_total():
@@ -208,13 +264,15 @@ def test_measured_errors_agree_with_closed_forms(delaware):
 
 
 def test_an_experiment_measures_with_and_without_consistency(delaware):
-    """Both halves of `measured` are what `measure` gives from the same seed."""
+    """Both halves of `measured` are what `measure` gives from the same seed, 0 if none is given, beside closed forms."""
     assert delaware.measured.index.names == ["consistent", "rule", "total", "level"]
     assert delaware.measured.index.unique("consistent").tolist() == [False, True]
-    small = state_experiment("delaware", trials=4, seed=2, totals=[1])
+    small = state_experiment("delaware", trials=4, totals=[1])
     for consistent in (False, True):
-        direct = measure(small.truth, small.rules, [1], 4, 2, consistent)
+        direct = measure(small.truth, small.rules, [1], 4, 0, consistent)
         pd.testing.assert_frame_equal(small.measured.loc[consistent], direct, check_exact=True)
+    single = expected_error(small.truth, uniform(small.truth, 1)).rename_axis("level")
+    pd.testing.assert_frame_equal(case(small.expected, "uniform", 1), single, check_exact=True)
 
 
 def test_the_simulated_budgets_are_on_the_grid():

@@ -17,7 +17,19 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from strategies import seeds, trees, weights
 
-from helpers import Hierarchy, bias, expected_error, mse, release, simulate, simulate_with, uniform, variance
+from helpers import (
+    DISCRETE_LAPLACE,
+    GAUSSIAN,
+    Hierarchy,
+    bias,
+    expected_error,
+    mse,
+    release,
+    simulate,
+    simulate_with,
+    uniform,
+    variance,
+)
 
 module = importlib.import_module("helpers.simulation")
 COLUMNS = ["bias2", "variance", "mse"]
@@ -227,6 +239,33 @@ def test_expected_error_sums_the_closed_forms(tree, data):
     for row, n, e in zip(found.to_numpy(), tree.counts, eps, strict=True):
         direct = np.array([(bias(i, e) ** 2, variance(i, e), mse(i, e)) for i in n]).sum(axis=0)
         assert_allclose(row, direct, rtol=1e-13)  # sums in another order
+
+
+@pytest.mark.parametrize("mechanism", [DISCRETE_LAPLACE, GAUSSIAN], ids=lambda mechanism: mechanism.name)
+def test_noise_is_of_the_kind_asked_for(mechanism):
+    """Closed form and simulation are those of the mechanism given, or of the one that the allocation is meant for."""
+    eps = uniform(FAMILY, 1, mechanism)
+    forms = [[mechanism.bias(n, 0.5) ** 2, mechanism.variance(n, 0.5), mechanism.mse(n, 0.5)] for n in (5, 2, 3)]
+    expected = np.array([forms[0], np.add(forms[1], forms[2])])
+    measured = simulate_with(FAMILY, lambda rng: release(FAMILY, [0.5, 0.5], rng, mechanism=mechanism), 6, seed=1)
+    for budgets, given_too in ((eps, None), ([0.5, 0.5], mechanism)):
+        assert_allclose(expected_error(FAMILY, budgets, given_too), expected, rtol=1e-14)  # sums of two
+        found = simulate(FAMILY, budgets, 6, seed=1, mechanism=given_too)
+        pd.testing.assert_frame_equal(found, measured, check_exact=True)
+
+
+def watch_bars(monkeypatch):
+    """A list to which every progress bar from now on adds how it was asked for, instead of showing."""
+    asked = []
+    monkeypatch.setattr("tqdm.tqdm", lambda items, **options: asked.append((len(items), options)) or items)
+    return asked
+
+
+def test_a_bar_counts_releases_and_goes_away(monkeypatch):
+    """One step a release, shown after a second, and wiped when done."""
+    asked = watch_bars(monkeypatch)
+    simulate(FAMILY, [1, 1], 7, seed=1)
+    assert asked == [(7, {"desc": "releases", "delay": 1, "leave": False})]
 
 
 # A clock that jumps by the step given at every look, so that a run "takes" long or no time at all.

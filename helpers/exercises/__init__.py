@@ -98,9 +98,9 @@ def find(label: str) -> Exercise:
     Traceback (most recent call last):
     ValueError: label must be that of an exercise with a checker, as in "ex-04-rule", got 'ex-99-none'
     """
-    chapter = str(label).split("-")[1:2]
     try:
-        return import_module(f"{__name__}.chapter{chapter[0]}").EXERCISES[label]
+        chapter = str(label).split("-")[1]
+        return import_module(f"{__name__}.chapter{chapter}").EXERCISES[label]
     except (IndexError, ImportError, KeyError):
         sentence = f'label must be that of an exercise with a checker, as in "ex-04-rule", got {label!r}'
         raise ValueError(sentence) from None

@@ -234,6 +234,4 @@ def _checked(hierarchy: Hierarchy, name: str, value: float, weights, mechanism: 
     if weights is None:
         return value, np.ones(len(hierarchy.levels))
     w = checks.per_level("weights", weights, hierarchy.levels)
-    least, most = _RANGES["weights"]
-    checks.refuse_if_any("weights", f"between {least:g} and {most:g}", w, (w < least) | (w > most))
-    return value, w
+    return value, checks.all_between("weights", w, *_RANGES["weights"])

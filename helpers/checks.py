@@ -128,7 +128,17 @@ def positives(name: str, values: Any) -> np.ndarray:
     """
     array = numbers(name, values).astype(np.float64)
     refuse_if_any(name, "above zero", array, array <= 0)
-    refuse_if_any(name, f"between {LEAST:g} and {MOST:g}", array, (array < LEAST) | (array > MOST))
+    return all_between(name, array, LEAST, MOST)
+
+
+def all_between(name: str, array: np.ndarray, least: float, most: float) -> np.ndarray:
+    """`between` for every entry of an array.
+
+    >>> all_between("eps", np.array([1.0, 1e99]), 1e-60, 1e60)
+    Traceback (most recent call last):
+    ValueError: eps must be between 1e-60 and 1e+60, got 1e+99 at index 1
+    """
+    refuse_if_any(name, f"between {least:g} and {most:g}", array, (array < least) | (array > most))
     return array
 
 

@@ -95,8 +95,7 @@ def check_eps(
     mechanism = check_mechanism((meant or LAPLACE) if mechanism is None else mechanism)
     if meant not in (None, mechanism):  # a ρ is not an ε
         raise ValueError(f"mechanism must be that of the allocation in eps, {meant.name}, got {mechanism.name}")
-    least, most = _RANGE
-    checks.refuse_if_any("eps", f"between {least:g} and {most:g}", budgets, (budgets < least) | (budgets > most))
+    checks.all_between("eps", budgets, *_RANGE)
     mechanism.check_largest("eps", budgets)
     return budgets, mechanism
 

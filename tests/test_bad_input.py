@@ -320,6 +320,22 @@ def test_good_numbers_are_taken_in_any_form(value):
     assert minimize_error(TREE, value).eps.tolist() == minimize_error(TREE, 1.0).eps.tolist()
 
 
+LIMITS = {
+    "one count": lambda: mse([0, 1e150], [[1e-150], [1e150]]),
+    "total": lambda: [uniform(TREE, total).eps for total in (1e-40, 1e40)],
+    "weights": lambda: minimize_error(TREE, 1, [1e-20, 1e20]).eps,
+    "tau": lambda: [minimize_budget(TREE, tau).eps for tau in (1e-60, 1e50)],
+    "a level's budget": lambda: release(TREE, [1e-60, 1e60]),
+    "a sum": lambda: project_simplex([1.0], 1e300),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_limits_themselves_are_taken(limit):
+    """The smallest and largest numbers that a refusal names are fine, without a warning."""
+    assert all(np.isfinite(x).all() for x in LIMITS[limit]())
+
+
 def test_a_refusal_leaves_nothing_changed():
     """Input that was refused is the same afterwards."""
     counts = [np.array([5]), np.array([4, 2])]

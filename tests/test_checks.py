@@ -1,6 +1,7 @@
 """What the checks let through (what they refuse is in test_bad_input.py and in their doctests)."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -139,3 +140,34 @@ def test_refusals_are_whole_sentences(call, sentence):
     with pytest.raises((TypeError, ValueError)) as caught:
         call()
     assert str(caught.value) == sentence
+
+
+def said(call, *arguments):
+    """The sentence with which a check refuses."""
+    with pytest.raises((ValueError, TypeError)) as refused:
+        call(*arguments)
+    return str(refused.value)
+
+
+def test_limits_are_named_and_taken():
+    """The least and the most are fine; beyond them the sentence names argument, limits and value."""
+    assert said(checks.positive, "total", 1e-151) == "total must be between 1e-150 and 1e+150, got 1e-151"
+    assert said(checks.positives, "eps", [1, 1e151]) == "eps must be between 1e-150 and 1e+150, got 1e+151 at index 1"
+    assert said(checks.counts, "n", 1.1e150) == "n must be at most 1e+150, got 1.1e+150"
+    assert checks.counts("n", [1e150]).tolist() == [1e150]
+    assert [checks.between("x", value, 2, 3) for value in (2, 3)] == [2, 3]
+    assert checks.whole("trials", 7, 2, 7) == 7
+    assert said(checks.whole, "trials", 8000, 2, 7000) == "trials must be a whole number of at most 7,000, got 8000"
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_])
+def test_a_flag_is_itself(value):
+    """True and False pass, NumPy's too, as Python's own."""
+    assert checks.flag("consistent", value) is bool(value)
+
+
+def test_a_path_is_text_or_a_path():
+    """What can name a file passes as a Path; the rest is refused by name."""
+    assert [checks.path("folder", value) for value in ("a/XX", Path("b"))] == [Path("a/XX"), Path("b")]
+    assert said(checks.path, "folder", 7) == "folder must be a path, as text or a Path, got 7"
+    assert said(checks.path, "folder", "a\0b") == r"folder must be a path, which has no null character, got 'a\x00b'"

@@ -56,7 +56,7 @@ format: $(READY)  ## wrap the code of the notebooks to the width of the page; lo
 	$(BIN)/ruff format notebooks
 
 # Some more or fewer: make fuzz CASES=1000000 MINUTES=180
-fuzz: $(READY)  ## call every public function and the command line with generated input, right and wrong; 20 minutes
+fuzz: $(READY)  ## call every public function and the command line with generated input, right and wrong; some minutes
 	PYTHONPATH=.:tests $(BIN)/python -m fuzzing --cases $(or $(CASES),120000) --minutes $(or $(MINUTES),20)
 
 # Everything that requirements.txt names in its first part, without the pin; a cap stands there in the comment, with its reason.

@@ -48,7 +48,7 @@ class Hierarchy:
         path = np.zeros(len(frame), dtype=np.int64)  # (rows,) each row's node at the level above
         counts, parents, labels = [], [], []
         for level in levels:
-            keys, names = pd.factorize(_keys(frame, level), sort=True)
+            keys, names = _keys(frame, level)
             # The pair (parent, key) as one number: sorting it puts siblings together in their parents' order.
             pair, path = np.unique(path * len(names) + keys, return_inverse=True)
             parents.append(pair // len(names))
@@ -259,12 +259,16 @@ def _column(frame: pd.DataFrame, count: str) -> np.ndarray:
     return checks.counts(f"frame[{count!r}]", frame[count].to_numpy())
 
 
-def _keys(frame: pd.DataFrame, level: str) -> pd.Series:
+def _keys(frame: pd.DataFrame, level: str) -> tuple[np.ndarray, pd.Index]:
+    """(rows,) the place of each row's key among the keys in order, and these keys."""
     keys = frame[level]
     missing = keys.isna().to_numpy()
     if missing.any():
         raise ValueError(f"frame[{level!r}] must name a node in every row, got a missing value in row {missing.argmax()}")
-    return keys
+    try:
+        return pd.factorize(keys, sort=True)
+    except TypeError:
+        raise TypeError(f"frame[{level!r}] must have keys that can be put in order, such as text, got a mixture") from None
 
 
 def _check_counts(counts, parents) -> tuple[list[np.ndarray], list[np.ndarray | None]]:

@@ -196,6 +196,9 @@ CALLS |= {
     "levels nested": (lambda: from_frame(FRAME, [["tract"]]), "levels", "['tract']"),
     "count nested": (lambda: from_frame(FRAME, ["tract"], count=["population"]), "count", "['population']"),
     "a missing key": (lambda: from_frame(FRAME.assign(tract=["a", None, "b"]), ["tract", "block"]), "tract", "row 1"),
+    "keys without an order": (
+        lambda: from_frame(FRAME.assign(tract=[1, "a", FRAME.__class__]), ["tract", "block"]), "tract", "order", "mixture",
+    ),
     "a column twice": (
         lambda: from_frame(pd.concat([FRAME, FRAME.tract], axis=1), ["tract", "block"]), "frame|levels", "tract",
     ),

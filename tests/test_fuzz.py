@@ -9,7 +9,7 @@ from fuzzing.machine import Finding, Target, run_case
 
 import helpers
 
-CASES = 100  # of each target; `make fuzz` runs thousands
+CASES = 250  # of each target; `make fuzz` runs thousands
 # Public names with no case of their own, and why.
 ELSEWHERE = {
     "Allocation": "made by the rules, never by hand",

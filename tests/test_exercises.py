@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from helpers import census
+from helpers import bias, census
 from helpers.exercises import (
     Exercise,
     FunctionExercise,
@@ -232,6 +232,13 @@ def test_the_recipe_of_chapter_6_makes_weighted_slopes_equal(w):
     first, second, *bounds = chapter06._recipe(w, eps=0.1)
     assert_allclose([first + second, w[0] * np.exp(-0.1 * first)], [10, w[1] * np.exp(-0.1 * second)], rtol=1e-12)
     assert bounds == [0, 0]
+
+
+def test_the_biases_of_chapter_6_add_up():
+    """With consistency, the children's biases sum to that of their parent, 100 people at ε = 0.1; without, to their own."""
+    *own, first, second = chapter06._biases()
+    assert_allclose(first + second, bias(100, 0.1), rtol=1e-11)  # a difference of numbers near three
+    assert chapter06._biases(after=False) == [*own, *own] == [float(bias(95, 0.1)), float(bias(5, 0.1))] * 2
 
 
 def test_near_order_one_the_divergence_of_chapter_15_is_the_answer():

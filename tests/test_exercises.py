@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from helpers import census
+from helpers import Hierarchy, bias, census, mse
 from helpers.exercises import (
     Exercise,
     FunctionExercise,
@@ -234,6 +234,13 @@ def test_the_recipe_of_chapter_6_makes_weighted_slopes_equal(w):
     assert bounds == [0, 0]
 
 
+def test_the_biases_of_chapter_6_add_up():
+    """With consistency, the children's biases sum to that of their parent, 100 people at ε = 0.1; without, to their own."""
+    *own, first, second = chapter06._biases()
+    assert_allclose(first + second, bias(100, 0.1), rtol=1e-11)  # a difference of numbers near three
+    assert chapter06._biases(after=False) == [*own, *own] == [float(bias(95, 0.1)), float(bias(5, 0.1))] * 2
+
+
 def test_near_order_one_the_divergence_of_chapter_15_is_the_answer():
     """Rényi divergence over order falls with the order here, so the right answer is its limit at order 1."""
     right = find("ex-15-renyi").right()
@@ -261,3 +268,26 @@ def test_blocks_at_the_threshold_of_chapter_7_are_not_above_it():
     n = census.blocks("WY").population
     expected = [17, (n >= 18).sum(), n[n >= 18].sum() / n.sum()]
     assert_allclose(chapter07._above_without_noise(17), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("total, smallest", [(1.4, None), (2.8, None), (5.6, None), (2.8, 0.9), (5.6, 0.6), (5.6, 1.6)])
+def test_three_regions_of_chapter_6_come_smallest_first(total, smallest):
+    """They sum to the total, in rising order, the first as asked, and no other such split on the grid has less error."""
+    found = chapter06._three(total, smallest)
+    grid = np.linspace(0, total, 561)
+    assert_allclose(found.sum(), total, rtol=1e-14)
+    assert (np.diff(found) > -1e-12).all() and (smallest is None or abs(found[0] - smallest) < 1e-12)
+    best = min(
+        mse([a, b, total - a - b], 1).sum()
+        for a in (grid[::20] if smallest is None else [smallest])
+        for b in grid[::20]
+        if a <= b <= total - a - b
+    )
+    assert mse(np.maximum(0, found), 1).sum() <= best + 1e-12
+
+
+def test_errors_of_chapter_16_are_those_of_the_formula_where_counts_are_large():
+    """Measured over a few releases, the error of a level is its variance, if no count is near zero."""
+    tree = Hierarchy.from_counts([[8e5], [1e4] * 80], [None, [0] * 80])
+    measured, formula = (chapter16._error(tree, 1, signs) for signs in (True, False))
+    assert abs(measured / formula - 1) < 0.13  # 60 releases of 80 nodes: 4 √(5/4800), as Laplace noise has kurtosis 6

@@ -16,7 +16,7 @@ def _ends_of_empty(digits, empty=True):
 
 
 def _four_levels(rule):
-    tree = load_state("WY", "published", levels=FOUR)
+    tree = load_state("WY", levels=FOUR)
     return [*tree.sizes[2:], rule(tree, 1.0).eps[-1]]
 
 
@@ -44,7 +44,7 @@ def _above(threshold):
 
 
 def _above_without_noise(threshold):
-    n = census.blocks("WY").query("population > 0").population
+    n = census.blocks("WY").population
     return [threshold, (n > threshold).sum(), n[n > threshold].sum() / n.sum()]
 
 
@@ -56,16 +56,11 @@ def _regrets(spread_people=True, of_own=False):
     found = []
     for part in (0, 0.25, 0.5):
         keep = round(k * (1 - part))
-        blocks = np.where(np.arange(k) < keep, groups * (k / keep if spread_people else 1), 0.0).reshape(-1)
-        parents = spread.counts[:2] if spread_people else _sums(blocks, spread)
-        split = minimize_error(Hierarchy.from_counts([*parents, blocks], spread.parents, spread.levels), 1.0)
+        blocks = np.where(np.arange(k) < keep, groups * (k / keep if spread_people else 1), 0.0).ravel()
+        tracts = np.bincount(spread.parents[2], blocks)
+        split = minimize_error(Hierarchy.from_counts([[tracts.sum()], tracts, blocks], spread.parents), 1.0)
         found.append(100 * ((split.mse if of_own else expected_error(truth, split).mse.sum()) / least - 1))
     return found
-
-
-def _sums(blocks, tree):
-    tracts = np.bincount(tree.parents[2], blocks)
-    return [[tracts.sum()], tracts]
 
 
 _T = 1 + np.log(1 / 2e-6) / 0.8

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from .. import bias, load_state, minimize_error, mse, prior, top_down, variance
+from .. import expected_error, load_state, minimize_error, mse, prior, top_down
 from . import Exercise, Mistake
 
 
@@ -14,7 +14,7 @@ def _weight(ratio, shared_by=2):
 
 def _errors(eps):
     """Errors of Wyoming's levels in 2020."""
-    return np.array([mse(n, e).sum() for n, e in zip(load_state("WY").counts, eps, strict=True)])
+    return expected_error(load_state("WY"), eps).mse.to_numpy()
 
 
 def _split(tree, w):
@@ -46,7 +46,7 @@ def _turned():
 
     least = error(1 / 3, 2)
     at = [brentq(lambda w, i: error(w, i).sum() / least.sum() - 1.1, 1 / 3, 0.999, args=(i,)) for i in (1, 2)]
-    return np.array(at), np.array([error(w, i)[i] / least[i] for i, w in zip((1, 2), at, strict=True)])
+    return np.array(at), np.array([error(w, i)[i] / least[i] for i, w in enumerate(at, start=1)])
 
 
 def _fitted(tree, trials=12):
@@ -60,8 +60,7 @@ def _fitted(tree, trials=12):
 
 
 def _clipped(tree):
-    counts = load_state("WY", tree).counts[2]
-    return (bias(counts, 2.0) ** 2 + variance(counts, 2.0)).sum()
+    return mse(load_state("WY", tree).counts[2], 2.0).sum()
 
 
 EXERCISES = {

@@ -48,8 +48,9 @@ class Split:
     @classmethod
     def read(cls, path: str | Path) -> "Split":
         """The split of a file that holds `as_dict` as JSON."""
+        path = checks.path("path", path)
         try:
-            found = json.loads(checks.path("path", path).read_text(encoding="utf-8"))
+            found = json.loads(path.read_text(encoding="utf-8"))
             levels, eps, sha256 = found["levels"], found["eps"], found["sha256"]
             if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
                 raise TypeError

@@ -56,7 +56,7 @@ pytest_add_cli_args = {arguments}
 pytest_add_cli_args_test_selection = {tests}
 process_isolation = "forkserver"
 timeout_multiplier = 3.0
-timeout_constant = 20.0  # seconds: a busy machine must not kill a mutant
+timeout_constant = 5.0
 use_git_change_detection = false
 """
 

@@ -1,5 +1,8 @@
 """Stored outputs come from the code beside them: nbval compares their text, and fingerprints vouch for the rest."""
 
+import subprocess
+import sys
+
 import execute
 import nbformat
 import pytest
@@ -62,10 +65,10 @@ def test_figures_are_as_old_as_the_code_that_draws_them(chapter, monkeypatch, tm
 
 
 def test_executing_stores_the_fingerprints(chapter, tmp_path):
-    """What `make notebooks` writes passes."""
+    """What `make notebooks` writes passes. (In a process of its own: a kernel leaves an event loop behind.)"""
     chapter.cells = [nbformat.v4.new_markdown_cell("# Title"), nbformat.v4.new_code_cell("print(1 + 1)")]
-    source, target = tmp_path / "source.ipynb", tmp_path / "target.ipynb"
-    nbformat.write(chapter, source)
-    execute.execute(source, target)
-    stored = nbformat.read(target, as_version=4)
+    nbformat.write(chapter, tmp_path / "new.ipynb")
+    command = [sys.executable, execute.__file__, tmp_path / "new.ipynb", "--into", tmp_path / "into"]
+    subprocess.run(command, check=True, capture_output=True)
+    stored = nbformat.read(tmp_path / "into" / "new.ipynb", as_version=4)
     assert stored.cells[1].outputs[0].text == "2\n" and stored.metadata["executed"] == execute.fingerprints(stored)

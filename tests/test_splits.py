@@ -127,6 +127,13 @@ def test_a_file_that_is_no_split_is_refused(tmp_path, text):
         Split.read(tmp_path / "split.json")
 
 
+def test_what_is_no_path_is_refused():
+    """The sentence names the argument, not a file."""
+    with pytest.raises(TypeError) as refused:
+        Split.read(7)
+    assert str(refused.value) == "path must be a path, as text or a Path, got 7"
+
+
 CALLS = {
     "no amount": ({}, "either total, a budget, or tau"),
     "two amounts": ({"total": 1, "tau": 2}, "either total, a budget, or tau"),

@@ -167,7 +167,7 @@ def _newton(
             continue
         g = marginal ** (-1 / k)
         slope = g * curvature / (k * marginal)
-        step = ((g / slope).sum() / (1 / slope).sum() - g) / slope
+        step = (sum((g / slope).tolist()) / sum((1 / slope).tolist()) - g) / slope
         # Stay inside ε > 0: go at most nine tenths of the way to the boundary.
         step *= 0.9 / max(0.9, *(-step / eps).tolist())
         eps = eps + step

@@ -69,8 +69,10 @@ def h_slope_and_curvature(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     x = np.minimum(x, X_MAX)
     decay = np.exp(-x)
-    a = 4 - ((x + 2) * x + 2) * decay
-    return a, 3 * a - x * x * x * decay
+    x_decay = x * decay
+    xx_decay = x * x_decay
+    a = 4 - xx_decay - 2 * (x_decay + decay)
+    return a, 3 * a - x * xx_decay
 
 
 def _scaled(n: ArrayLike, eps: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

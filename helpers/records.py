@@ -164,11 +164,12 @@ def microdata_of_nation(text: Iterable[bytes], fips: str) -> Counts:
     return _microdata(text, fips, others=True)
 
 
-def header(text: Iterator[bytes]) -> tuple[bytes, list[int], str]:
-    """What follows the header in the first piece, the places of the columns in PERSON, and what is between columns."""
-    piece = next(text, b"").removeprefix(b"\xef\xbb\xbf")
+def header(text: Iterator[bytes]) -> tuple[bytes, list[int], str, int]:
+    """What follows the header in the first piece, the places of the columns in PERSON, what is between columns, and
+    the number of the line that follows."""
+    piece, number = next(text, b"").removeprefix(b"\xef\xbb\xbf"), 2
     while piece.startswith(b"#"):  # remarks above the header
-        piece = piece.partition(b"\n")[2]
+        piece, number = piece.partition(b"\n")[2], number + 1
     line, _, piece = piece.partition(b"\n")
     if b"\r" in line.rstrip(b"\r"):
         raise BadFile("must have lines that end with a line feed, got a carriage return within its first line")
@@ -178,18 +179,17 @@ def header(text: Iterator[bytes]) -> tuple[bytes, list[int], str]:
     for column in PERSON:
         if names.count(column) != 1:
             raise BadFile(f"must have one column {column}, got {', '.join(names)[:200]!r} as its first line")
-    return piece, [names.index(column) for column in PERSON], separator
+    return piece, [names.index(column) for column in PERSON], separator, number
 
 
 def _microdata(text: Iterable[bytes], fips: str, others: bool) -> Counts:
     text = iter(text)
-    first, places, separator = header(text)
-    number, codes = 2, np.empty(0, dtype=np.int64)
-    people = codes
+    first, places, separator, number = header(text)
+    codes = people = np.empty(0, dtype=np.int64)
     waiting: list[np.ndarray] = []  # codes not yet counted; they are as soon as they are more than the blocks known
     for piece in chain([first], text):
         persons = _numbers(piece, places, separator, number)  # (rows, 4)
-        number += len(persons)
+        number += piece.count(b"\n")
         own = persons[:, 0] == int(fips)
         if not others and not own.all():
             raise BadFile(f"must hold people of state {fips!r} alone, got one of '{persons[own.argmin(), 0]:02}'")
@@ -221,9 +221,11 @@ def _numbers(piece: bytes, places: list[int], separator: str, number: int) -> np
 
 def _first_bad(piece: bytes, places: list[int], separator: str, number: int) -> str:
     """Which line of a piece is wrong, and what is in it."""
-    lines = [line for line in piece.decode("latin-1").splitlines() if line.strip()]
+    lines = piece.splitlines()
     for i, line in enumerate(lines):
-        cells = [*line.split(separator), *[""] * (max(places) + 1)]
+        if not line.strip():
+            continue
+        cells = [*line.decode("latin-1").split(separator), *[""] * (max(places) + 1)]
         values = [cells[place].strip('" ') for place in places]
         if not all(v.isdecimal() and int(v[-19:]) <= most for v, most in zip(values, MOST, strict=True)):
             got = ", ".join(f"{name} {value[:20]!r}" for name, value in zip(PERSON, values, strict=True))

@@ -182,6 +182,13 @@ def test_the_least_budget_meets_any_target(mechanism, tree, tau, data):
     assert best.kkt_spread <= 1e-10
 
 
+@pytest.mark.parametrize("weights", [[1, 1, 1e6], [1e6, 1, 1], [1e-9, 1, 1e9]])
+@pytest.mark.parametrize("total", [20.0, 100.0])
+def test_uneven_weights_and_discrete_noise_are_solved_to_rounding(total, weights):
+    """On Wyoming too, where the local powers of the levels differ most: the marginal errors agree to 1e-14 or so."""
+    assert minimize_error(load_state("WY"), total, weights, DISCRETE_LAPLACE).kkt_spread < 1e-12
+
+
 @pytest.mark.parametrize("total", [300.0, 600.0])
 def test_large_budgets_for_discrete_noise_are_split(total):
     """Up to the largest budget allowed, levels with weights far apart end at the same marginal error."""

@@ -303,9 +303,9 @@ def test_microdata_takes_other_headers():
 def test_a_header_is_what_comes_before_the_people():
     """The rest of its piece, the places of the four columns, and what is between columns; no further piece is touched."""
     text = iter([b"# a remark\nTABBLK|x|TABTRACT|tabblkcou|TABBLKST\r\n1|2|3|4|5\n", b"more"])
-    assert records.header(text) == (b"1|2|3|4|5\n", [4, 3, 2, 0], "|")
+    assert records.header(text) == (b"1|2|3|4|5\n", [4, 3, 2, 0], "|", 3)
     assert list(text) == [b"more"]
-    assert records.header(iter([HEADER.encode()])) == (b"", [0, 1, 2, 4], ",")
+    assert records.header(iter([HEADER.encode()])) == (b"", [0, 1, 2, 4], ",", 2)
 
 
 @pytest.mark.parametrize(
@@ -402,6 +402,14 @@ def test_lines_are_counted_across_pieces():
     text = [(HEADER + "\n" + people).encode(), people.encode(), (person("500010001001000") + "\n50,x\n").encode()]
     said = refusal(records.microdata_of_state, text, "50")
     assert said.endswith("TABBLKST '50', TABBLKCOU 'x', TABTRACTCE '', TABBLK '' (line 2,001)")
+
+
+def test_lines_are_counted_as_an_editor_counts_them():
+    """Remarks above the header and blank lines among the people are lines too, in the faulty piece and before it."""
+    row = person("500010001001000")
+    text = [f"# one\n# two\n{HEADER}\n\n{row}\n".encode(), f"\n{row}\r\n\r\n\n50,x\n".encode()]
+    said = refusal(records.microdata_of_state, text, "50")
+    assert said.endswith("TABBLKST '50', TABBLKCOU 'x', TABTRACTCE '', TABBLK '' (line 10)")
 
 
 def test_quotes_that_are_never_closed_are_refused():

@@ -126,6 +126,12 @@ def test_forty_sure_outputs_prove_something_and_twenty_do_not():
     assert (few.eps, few.trials) == (0.0, 10)
 
 
+def test_an_audit_that_never_ends_is_refused():
+    """Before the mechanism is asked for anything."""
+    with pytest.raises(ValueError, match="trials must be a whole number of at most 1,000,000,000,000, got 1000000000001"):
+        audit(lambda n, trials: pytest.fail("it was asked"), 0, 1, trials=10**12 + 1)
+
+
 def test_tables_of_outputs_need_a_score():
     """A row is one output; a score makes one number of it, and without one a table is refused."""
 

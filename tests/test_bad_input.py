@@ -293,6 +293,11 @@ CALLS |= {
     "a tau that is too small": (lambda: minimize_budget(TREE, 1e-61), "tau", "1e-60", "1e-61"),
     "a budget that is too small to draw with": (lambda: release(TREE, [1, 1e-61]), "eps", "1e-60", "1e-61", "index 1"),
     "trials that never end": (lambda: simulate(TREE, [1, 1], 2**63), "trials", "1,000,000,000,000"),
+    "releases that never end": (
+        lambda: downstream.simulate_misallocation(TREE, [1, 1], 2**63),
+        "trials",
+        "1,000,000,000,000",
+    ),
     "projection: a total whose sum is no double": (lambda: project_simplex([1, 2], 1e308), "total", "1e+300", "1e+308"),
     "noisy: a single number": (lambda: top_down(TREE, np.array(2.0)), "noisy", "array(2.)"),
     "parents a single number": (lambda: from_counts([[5]], np.array(2.0)), "parents", "array(2.)"),

@@ -91,7 +91,10 @@ def link(path, target):
 
 
 def results(folder):
-    """How each mutant ended: its name and mutmut's exit code, 0 for a survivor, 33 for one that no test reaches."""
+    """How each mutant ended: its name and mutmut's exit code.
+
+    0 for a survivor, 33 for one that no test reaches, 255 if pytest did not run (which mutmut calls a timeout).
+    """
     found = {}
     for path in sorted(folder.glob("mutants/helpers/**/*.meta")):
         found |= json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
@@ -99,7 +102,7 @@ def results(folder):
 
 
 def alive(found):
-    return [name for name, code in found.items() if code in (0, 33, None)]
+    return [name for name, code in found.items() if code in (0, 33, 255, None)]
 
 
 def mutate(module, again):
@@ -110,7 +113,7 @@ def mutate(module, again):
     prepare(module)
     before, known = results(folder), reasons(module)
     left = changes(module, alive(before)) if again else {}
-    names = [name for name, what in left.items() if what not in known or before[name] is None]
+    names = [name for name, what in left.items() if what not in known or before[name] in (255, None)]
     if again and not names:
         return results(folder)
     command = [sys.executable, __file__, "--mutmut", "run", *names]
@@ -120,6 +123,8 @@ def mutate(module, again):
     found = results(folder)
     if done.returncode or None in found.values():
         raise RuntimeError(f"mutmut did not get through; what it printed is in {folder / 'log'}")
+    if 255 in found.values():
+        raise RuntimeError("pytest did not find tests by the names that it gave them itself; see their parameters' ids")
     return found
 
 

@@ -263,6 +263,14 @@ def test_measured_errors_agree_with_closed_forms(delaware):
     assert z.shape == (6, 3) and (z.abs() < 5).all(axis=None), z  # two rules, three levels; three estimates each
 
 
+@pytest.mark.parametrize("count", [1, 10**12 + 1])
+def test_an_experiment_with_bad_trials_is_refused_at_once(monkeypatch, count):
+    """Before any count is read or any error computed."""
+    monkeypatch.setattr(experiments, "load_state", lambda state: pytest.fail("counts were read"))
+    with pytest.raises(ValueError, match="trials must be a whole number of at"):
+        state_experiment("delaware", count)
+
+
 def test_an_experiment_measures_with_and_without_consistency(delaware):
     """Both halves of `measured` are what `measure` gives from the same seed, 0 if none is given, beside closed forms."""
     assert delaware.measured.index.names == ["consistent", "rule", "total", "level"]

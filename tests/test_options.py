@@ -214,3 +214,10 @@ def test_what_is_refused_is_named_with_its_value(capsys, line, sentence):
 def test_a_choice_is_one_of_those_listed(capsys, line):
     """A rule or a year that the command does not know is refused by name."""
     assert f"error: argument {line.split()[-2]}: invalid choice: " in refusal(capsys, *line.split())
+
+
+def test_a_whole_number_may_have_a_thousand_digits(capsys):
+    """One more is refused before Python is asked to read it; a sentence says how many there may be."""
+    line = ["simulate", "data.csv", "--levels", "a,b", "--total", "1", "--seed"]
+    assert parsed(*line, "9" * 1000)["seed"] == 10**1000 - 1
+    assert refusal(capsys, *line, "9" * 1001).endswith("must be a whole number of at most 1000 digits, got 1001")

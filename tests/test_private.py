@@ -150,6 +150,8 @@ REFUSED = {
     "these counts, with details": ({"budgets_from": "these counts : optimal"}, LOOKED + "'these counts : optimal'"),
     "an unknown source": ({"budgets_from": "a hunch: mine"}, UNKNOWN + "'a hunch'"),
     "no source": ({"budgets_from": None}, UNKNOWN + "None"),
+    "a source that is no text": ({"budgets_from": 7}, UNKNOWN + "7"),
+    "neither consistent nor not": ({"consistent": "no"}, "consistent must be True or False, got 'no'"),
     "optimised here": ({"eps": minimize_error(FAMILY, 1)}, OPTIMAL),
     "optimised here, weighted": ({"eps": minimize_error(FAMILY, 1, [1, 5])}, OPTIMAL),
     "least budget here": ({"eps": minimize_budget(FAMILY, 50)}, OPTIMAL),
@@ -357,8 +359,10 @@ def test_a_release_is_not_overwritten_by_accident(tmp_path):
 def test_a_folder_that_cannot_be_is_refused(tmp_path):
     """A folder is a path, and not below a file."""
     (tmp_path / "file").write_text("old")
-    with pytest.raises(FileExistsError, match=r"folder must be in a folder, got .*, which would be below a file"):
-        released().save(tmp_path / "file" / "out")
+    below = tmp_path / "file" / "out"
+    with pytest.raises(FileExistsError) as caught:
+        released().save(below)
+    assert str(caught.value) == f"folder must be in a folder, got {str(below)!r}, which would be below a file"
     for folder, error in ((None, TypeError), (b"out", TypeError), ("o\0ut", ValueError)):
         with pytest.raises(error, match="folder must be a path"):
             released().save(folder)

@@ -212,7 +212,7 @@ def _numbers(piece: bytes, places: list[int], separator: str, number: int) -> np
     form = {"sep": separator, "header": None, "usecols": places, "encoding": "latin-1", "low_memory": False}
     if not piece.strip():
         return np.empty((0, len(places)), dtype=np.int64)
-    with suppress(ValueError, OverflowError, KeyError):  # the lines do not have the same columns
+    with suppress(ValueError, KeyError):  # the lines do not have the same columns
         persons = pd.read_csv(io.BytesIO(piece), **form)[places].to_numpy()
         if persons.dtype == np.int64 and not ((persons < 0) | (persons > MOST)).any():
             return persons
@@ -227,7 +227,7 @@ def _first_bad(piece: bytes, places: list[int], separator: str, number: int) -> 
             continue
         cells = [*line.decode("latin-1").split(separator), *[""] * (max(places) + 1)]
         values = [cells[place].strip('" ') for place in places]
-        if not all(v.isdecimal() and int(v[-19:]) <= most for v, most in zip(values, MOST, strict=True)):
+        if not all(v.isdecimal() and float(v) <= most for v, most in zip(values, MOST, strict=True)):
             got = ", ".join(f"{name} {value[:20]!r}" for name, value in zip(PERSON, values, strict=True))
             return f"must know blocks by whole numbers, got {got} (line {number + i:,})"
     return f"must have the same columns in each line, got others in one of lines {number:,} to {number + len(lines) - 1:,}"

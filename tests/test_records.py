@@ -357,6 +357,10 @@ BAD_PEOPLE = {
         "50,001,000100,1," + "9" * 30 + ",3",
         f"TABBLKST '50', TABBLKCOU '001', TABTRACTCE '000100', TABBLK '{'9' * 20}'",
     ),
+    "zeros in front of the right digits": (
+        "50,001,000100,1," + "9" * 10 + "0" * 20 + "1000,3",
+        f"TABBLKST '50', TABBLKCOU '001', TABTRACTCE '000100', TABBLK '{'9' * 10 + '0' * 10}'",
+    ),
     "an exponent": ("50,1e2,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '1e2', TABTRACTCE '000100', TABBLK '1000'"),
     "a decimal": ("50,1.0,000100,1,1000,3", "TABBLKST '50', TABBLKCOU '1.0', TABTRACTCE '000100', TABBLK '1000'"),
     "endless": (
@@ -386,12 +390,20 @@ def test_the_first_person_is_not_lost():
     rows = person("500010001001000") + "\n"
     said = refusal(records.microdata_of_state, [f"{HEADER}\n50,001\n{rows}".encode()], "50")
     assert said.endswith("TABTRACTCE '', TABBLK '' (line 2)")
-    said = refusal(records.microdata_of_state, [f"{HEADER}\r{rows}{rows}".encode()], "50")
-    assert said == "must have lines that end with a line feed, got a carriage return within its first line"
+    said = refusal(records.microdata_of_state, [f"{HEADER}\n50,001,000100,1\n{rows}".encode()], "50")
+    assert said.endswith("TABTRACTCE '000100', TABBLK '' (line 2)")
+    for end in (rows, " \n", "X\n"):
+        said = refusal(records.microdata_of_state, [f"{HEADER}\r{end}{rows}".encode()], "50")
+        assert said == "must have lines that end with a line feed, got a carriage return within its first line"
 
 
-def test_an_endless_count_is_refused():
-    """More digits than a count can have are not read as a number."""
+def test_a_count_has_nine_digits_at_most():
+    """The largest is taken; more digits than a count can have are not read as a number."""
+    most = {"500010001001000": 999_999_999}
+    for year in YEARS:
+        assert as_dict(READ[year]([redistricting(year, most).encode("latin-1")], "50")) == most
+    said = refusal(READ[2020], [bad_count(2020, "9" * 10).encode()], "50")
+    assert said == f"must hold counts of at most 9 digits, got '{'9' * 10}' (line 5)"
     said = refusal(READ[2020], [bad_count(2020, "9" * 5000).encode()], "50")
     assert said == f"must hold counts of at most 9 digits, got '{'9' * 20}' (line 5)"
 

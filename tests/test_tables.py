@@ -247,6 +247,14 @@ def test_a_saved_table_is_read_back(tmp_path, name):
     assert ('"' in (tmp_path / "t.csv").read_text()) == (name != "plain")
 
 
+def test_a_saved_table_has_its_columns_and_no_others(tmp_path):
+    """A carriage return in a column's name alone is enough for quotes."""
+    save_csv(pd.DataFrame({"a": ["x", "y"], "n": [1, 2]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "a,n\nx,1\ny,2\n"
+    save_csv(pd.DataFrame({"old\rmac": ["x"], "n": [1]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == b'"old\rmac","n"\n"x",1\n'
+
+
 @pytest.mark.parametrize("path", [None, 7, b"data.csv", ["data.csv"]], ids=str)
 def test_what_is_no_path_is_refused(path):
     """A path is text or a Path."""

@@ -28,8 +28,8 @@ def release(
 ) -> list[np.ndarray]:
     """Ñ = max(0, N + Lap(1/ε_l)) for every node of every level l; then, if `consistent`, children that sum to parents.
 
-    Siblings do not share people, so level l costs ε_l once, however many nodes it has (parallel composition); the levels
-    together cost Σ ε_l (sequential composition). Clipping and consistency are post-processing and cost nothing.
+    Nodes of one level share no people, so level l costs ε_l once, however many nodes it has (parallel composition); the
+    levels together cost Σ ε_l (sequential composition). Clipping and consistency are post-processing and cost nothing.
     The noise is that of `mechanism`, or of the allocation; for plain numbers it is Laplace noise.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])

@@ -116,6 +116,17 @@ def mutate(module, again):
     names = [name for name, what in left.items() if what not in known or before[name] in (255, None)]
     if again and not names:
         return results(folder)
+    found = run(folder, names)
+    failed = [name for name, code in found.items() if code == 255]
+    if failed:  # by accident, when two processes made a folder at once; or always
+        found = run(folder, failed)
+    if 255 in found.values():
+        raise RuntimeError("pytest did not find tests by the names that it gave them itself; see their parameters' ids")
+    return found
+
+
+def run(folder, names):
+    """Run mutmut on these mutants, or on all; return how each one of the folder ended."""
     command = [sys.executable, __file__, "--mutmut", "run", *names]
     environment = os.environ | {"MUTATION": "1", "PYTHONPATH": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     with (folder / "log").open("w") as log:
@@ -123,8 +134,6 @@ def mutate(module, again):
     found = results(folder)
     if done.returncode or None in found.values():
         raise RuntimeError(f"mutmut did not get through; what it printed is in {folder / 'log'}")
-    if 255 in found.values():
-        raise RuntimeError("pytest did not find tests by the names that it gave them itself; see their parameters' ids")
     return found
 
 

@@ -3,7 +3,7 @@
     eps: budget of the level · sensitivity: the most that a neighbour moves a level's counts, all together, in people
     scale = sensitivity / eps, in people · P(noise = k) ∝ exp(−|k|/scale) for every whole k
 
-The noise comes from the system's source of randomness and has no seed: whoever knows a seed can take the noise off again.
+The noise comes from a cryptographic generator and has no seed to give: whoever knows a seed can take the noise off again.
 """
 
 from dataclasses import dataclass

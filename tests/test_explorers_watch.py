@@ -4,7 +4,6 @@ Pages are put together from the scripts alone, without a build. Text and figures
 """
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -41,18 +40,11 @@ def page_of(name):
 
 @pytest.fixture(scope="module")
 def play(tmp_path_factory):
-    """play(name, act) opens an explorer, lets act(page) play with it, and gives what that found.
-
-    The browser has a thread of its own: Playwright allows one a thread, and test_site may have one open on the main thread.
-    """
+    """play(name, act) opens an explorer, lets act(page) play with it, and gives what that found."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     folder = tmp_path_factory.mktemp("explorers")
 
-    def start():
-        playwright = sync_api.sync_playwright().start()
-        return playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-
-    def visit(name, act, window):
+    def visit(name, act, **window):
         file = folder / f"{name}.html"
         file.write_text(page_of(name), encoding="utf-8")
         context = browser.new_context(**window)
@@ -66,10 +58,10 @@ def play(tmp_path_factory):
         assert errors == []
         return found
 
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        playwright, browser = thread.submit(start).result()
-        yield lambda name, act, **window: thread.submit(visit, name, act, window).result()
-        thread.submit(lambda: (browser.close(), playwright.stop())).result()
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield visit
+        browser.close()
 
 
 def said(page):

@@ -273,7 +273,7 @@ CUT = """() => {
 }"""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def address(site):
     """The site, served on this machine."""
 
@@ -288,8 +288,9 @@ def address(site):
         server.shutdown()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """Closed with this module: Playwright allows one at a time, and other modules open their own."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     quiet = [
         "--no-sandbox",
@@ -305,7 +306,7 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def visit(browser, address):
     """Look at a page in a mode and at a width; each look happens once, however many tests use it."""
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")

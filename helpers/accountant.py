@@ -6,6 +6,7 @@ Sums are exact. A float stands for the decimal that it prints, so 0.1 is one ten
 0.1 + 0.2, which Python prints as 0.30000000000000004, does not. Whole numbers and fractions stand for themselves.
 """
 
+import threading
 from fractions import Fraction
 from math import inf, nextafter
 from numbers import Rational
@@ -38,7 +39,7 @@ class Accountant:
     """
 
     def __init__(self, total: float | Fraction) -> None:
-        self._total, self._entries = exact("total", total), []
+        self._total, self._entries, self._lock = exact("total", total), [], threading.Lock()
 
     def spend(self, eps: float | Fraction, what: str) -> None:
         """Write off `eps` for `what`, or refuse if less is left. Call it first and draw afterwards.
@@ -51,10 +52,11 @@ class Accountant:
         piece = exact("eps", eps)
         if not isinstance(what, str) or not what.strip():
             raise TypeError(f"what must say in words what the budget is spent on, got {what!r}")
-        if piece > self._total - self._sum():
-            left = f"{self.left}, which is all that is left of {float(self._total)}"
-            raise ValueError(f"eps must be at most {left}, got {float(eps)} for {what!r}")
-        self._entries.append(Entry(what, piece))
+        with self._lock:  # two threads must not both find the same budget left
+            if piece > self._total - self._sum():
+                left = f"{self.left}, which is all that is left of {float(self._total)}"
+                raise ValueError(f"eps must be at most {left}, got {float(eps)} for {what!r}")
+            self._entries.append(Entry(what, piece))
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -8,7 +8,7 @@ Every function takes a hierarchy and returns an `Allocation`, so comparing them 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,7 +28,8 @@ class Allocation:
     """A budget for each level and the error it leads to before any consistency step.
 
     `mse_by_level` and `mse` (their sum) are unweighted, in people squared. `kkt_spread` is how far the weighted marginal
-    errors of the levels are apart, relative to their mean: zero exactly at the optimum for the weights in use.
+    errors of the levels are apart, relative to their mean: zero exactly at the optimum for the weights in use. Budgets that
+    depend on counts remember the tree, `optimised_on`, so that a private release of it can refuse them.
     """
 
     levels: tuple[str, ...]
@@ -36,6 +37,7 @@ class Allocation:
     mse_by_level: np.ndarray
     kkt_spread: float
     mechanism: Mechanism = LAPLACE
+    optimised_on: Hierarchy | None = field(default=None, repr=False)
 
     @property
     def total(self) -> float:
@@ -106,7 +108,8 @@ def minimize_error(
     array([0.4581, 0.5419])
     """
     total, w = _checked(hierarchy, "total", total, weights, mechanism)
-    return _allocation(hierarchy, *_newton(hierarchy, total, w, mechanism), mechanism)
+    on = hierarchy if len(hierarchy.levels) > 1 else None  # a single level gets the total, whatever its counts are
+    return _allocation(hierarchy, *_newton(hierarchy, total, w, mechanism), mechanism, on)
 
 
 def minimize_budget(
@@ -138,7 +141,7 @@ def minimize_budget(
             break
     if error > 1.001 * tau:  # only where a budget can be too large for doubles
         raise ValueError(f"tau must be an error that {mechanism.name} noise can reach, got {tau:g}; {error:g} is the least")
-    return _allocation(hierarchy, eps, marginal, mechanism)
+    return _allocation(hierarchy, eps, marginal, mechanism, hierarchy)
 
 
 def _newton(
@@ -220,8 +223,10 @@ def _at(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray, mechanism: Mechani
     return _allocation(hierarchy, eps, _derivatives(hierarchy, eps, w, mechanism)[0], mechanism)
 
 
-def _allocation(hierarchy: Hierarchy, eps: np.ndarray, marginal: np.ndarray, mechanism: Mechanism) -> Allocation:
-    return Allocation(hierarchy.levels, eps, _mse_by_level(hierarchy, eps, mechanism), _spread(marginal), mechanism)
+def _allocation(
+    hierarchy: Hierarchy, eps: np.ndarray, marginal: np.ndarray, mechanism: Mechanism, on: Hierarchy | None = None
+) -> Allocation:
+    return Allocation(hierarchy.levels, eps, _mse_by_level(hierarchy, eps, mechanism), _spread(marginal), mechanism, on)
 
 
 def _checked(hierarchy: Hierarchy, name: str, value: float, weights, mechanism: Mechanism) -> tuple[float, np.ndarray]:

@@ -19,7 +19,7 @@ import pandas as pd
 from . import example
 from .allocation import uniform
 from .hierarchy import Hierarchy
-from .options import PROG, parser
+from .options import DEFAULT_RULE, PROG, parser
 from .report import error_report, relative_errors
 from .splits import Split, choose
 from .tables import Sheet, check_target, long_form, save_csv, write
@@ -66,7 +66,7 @@ def _example(args: argparse.Namespace) -> None:
     if args.output is None:
         print(table.to_csv(index=False), end="")
         return
-    write(check_target(args.output, args.force), partial(save_csv, table))
+    write(check_target(args.output, args.force), partial(save_csv, table), args.force)
     print(f"{args.output}: {len(table):,} rows of made-up patients; columns {', '.join(table)}")
 
 
@@ -78,7 +78,7 @@ def _allocate(args: argparse.Namespace) -> None:
     tree = sheet.tree(levels, count) if count else sheet.nodes(levels)
     split = _split(args, tree, sheet)
     if target:
-        _write_json(target, split.as_dict())
+        _write_json(args, target, split.as_dict())
     if args.json:
         print(json.dumps(split.as_dict(), indent=2))
         return
@@ -102,9 +102,9 @@ def _simulate(args: argparse.Namespace) -> None:
     save_figure = plot and _error_figure(tree, split)
     table = error_report(tree, split.eps, args.trials, args.seed).rename_axis("level").reset_index()
     if target:
-        write(target, partial(save_csv, table))
+        write(target, partial(save_csv, table), args.force)
     if plot:
-        write(plot, save_figure)
+        write(plot, save_figure, args.force)
     if args.json:
         print(json.dumps(split.as_dict() | {"trials": args.trials, "errors": table.to_dict("records")}, indent=2))
         return
@@ -126,8 +126,13 @@ def _release(args: argparse.Namespace) -> None:
         raise ValueError(f"{args.budgets_from} was chosen on the counts of {args.file} itself, and would leak them")
     source = f"node counts: rule {split.rule}" if split.chosen_on == "nodes" else f"public data: rule {split.rule}"
     released = private_release(tree, split.eps, budgets_from=source)
-    _write_json(record, released.record)  # first: a record without counts is harmless, counts without a record are not
-    write(target, partial(save_csv, long_form(tree, released.counts)))
+
+    def save(new: Path) -> None:
+        save_csv(long_form(tree, released.counts), new)
+        # Before the counts take their place: a record without counts is harmless, counts without a record are not.
+        _write_json(args, record, released.record)
+
+    write(target, save, args.force)
     print(f"{args.output}: {tree.sizes.sum():,} noisy counts at {len(levels)} levels")
     print(f"{args.output}.record.json: what was spent, {split.total:g} in all, and on what")
     print(PAID)
@@ -155,8 +160,8 @@ def _given_split(args: argparse.Namespace) -> Split | None:
     """The split of --budgets-from, which says the levels too."""
     if args.budgets_from is None:
         return None
-    if args.total is not None or args.weights is not None:
-        raise ValueError("--budgets-from brings all budgets along: leave out --total and --weights")
+    if (args.total, args.weights, args.rule) != (None, None, None):
+        raise ValueError("--budgets-from brings all budgets along: leave out --total, --weights and --rule")
     split = Split.read(args.budgets_from)
     if args.levels not in (None, list(split.levels)):
         raise ValueError(f"--levels must be those of {args.budgets_from}, {','.join(split.levels)}, or be left out")
@@ -168,7 +173,7 @@ def _split(args: argparse.Namespace, tree: Hierarchy, sheet: Sheet) -> Split:
     tau = getattr(args, "tau", None)
     if (args.total is None) == (tau is None):
         raise ValueError("say what there is to split, with --total, or (allocate) which error to keep to, with --tau")
-    return choose(tree, args.rule, args.total, tau, args.weights, sheet.sha256)
+    return choose(tree, args.rule or DEFAULT_RULE, args.total, tau, args.weights, sheet.sha256)
 
 
 def _error_figure(tree: Hierarchy, split: Split) -> Callable[[Path], None]:
@@ -187,7 +192,7 @@ def _error_figure(tree: Hierarchy, split: Split) -> Callable[[Path], None]:
 
     def save(path: Path) -> None:
         with rc_context(STYLE):  # which makes the same figure the same file
-            figure.savefig(path, metadata={"Date": None})
+            figure.savefig(path, metadata={"CreationDate" if path.suffix == ".pdf" else "Date": None})
 
     return save
 
@@ -201,8 +206,8 @@ def _print_table(args: argparse.Namespace, sheet: Sheet, what: str, table: pd.Da
             print(f"Each {above.level} has one {below.level} alone. Are the levels listed top first?")
 
 
-def _write_json(path: Path, values: dict) -> None:
-    write(path, lambda new: new.write_text(json.dumps(values, indent=2) + "\n"))  # in ASCII
+def _write_json(args: argparse.Namespace, path: Path, values: dict) -> None:
+    write(path, lambda new: new.write_text(json.dumps(values, indent=2) + "\n"), args.force)  # in ASCII
 
 
 COMMANDS = {"example": _example, "allocate": _allocate, "simulate": _simulate, "release": _release}

@@ -31,7 +31,7 @@ def project_simplex(values: ArrayLike, total: float) -> np.ndarray:
         raise ValueError(f"values must be a flat array with at least one number, got shape {x.shape}")
     t = np.array([checks.between("total", checks.not_negative("total", total), 0, _LARGEST_SUM)])
     [family] = layout.runs(np.zeros(x.size, dtype=int))  # all have the same parent
-    _bring_within_reach(x, t, family)
+    bring_within_reach(x, t, family)
     fit_families(x, t, family)
     return x
 
@@ -50,7 +50,7 @@ def top_down(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarra
     for level, runs in enumerate(hierarchy.runs, start=1):
         for run in runs:
             x, t = out[level][run.nodes], out[level - 1][run.parents]
-            _bring_within_reach(x, t, run)
+            bring_within_reach(x, t, run)
             fit_families(x, t, run)
     return out
 
@@ -97,7 +97,7 @@ def _above_zero(x: np.ndarray, run: Run) -> np.ndarray:
     return np.add.reduceat((x > 0).view(np.int8), run.starts, dtype=np.int32)
 
 
-def _bring_within_reach(x: np.ndarray, t: np.ndarray, run: Run) -> None:
+def bring_within_reach(x: np.ndarray, t: np.ndarray, run: Run) -> None:
     """Move each family so that its largest member is t, and clip at zero, in place: its projection stays the same.
 
     Moving all members alike changes nothing, because the sum is given. Nobody can keep more than t, so a member that is now

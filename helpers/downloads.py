@@ -40,7 +40,7 @@ def fetch(url: str, check: Callable[[Path], Any] = lambda path: None) -> Path:
     with _locked(path):
         if not path.exists():
             _download(url, path, check)
-        elif _beside(path, "sha256").exists():
+        elif _size(_beside(path, "sha256")):  # an empty one, left by a power cut, says nothing
             _compare(path)
         else:
             _adopt(path, check)

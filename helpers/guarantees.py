@@ -46,7 +46,7 @@ def least_eps_of_rho(rho: float, delta: float) -> float:
     def slope(x: float) -> float:  # x = α − 1
         return rho * x * x + log(delta * (1 + x))
 
-    x = brentq(slope, 0, sqrt(-log(delta) / rho), xtol=1e-300)
+    x = brentq(slope, 0, sqrt(-log(delta) / rho), xtol=1e-300, maxiter=1000)
     return max(0.0, (1 + x) * rho - log(delta * (1 + x)) / x + log(x / (1 + x)))
 
 

@@ -256,7 +256,12 @@ def _check_frame(frame: pd.DataFrame, levels: Sequence[str], count: str) -> list
 
 
 def _column(frame: pd.DataFrame, count: str) -> np.ndarray:
-    return checks.counts(f"frame[{count!r}]", frame[count].to_numpy())
+    return _summable(checks.counts(f"frame[{count!r}]", frame[count].to_numpy()))
+
+
+def _summable(counts: np.ndarray) -> np.ndarray:
+    """Whole numbers stay whole, unless their sum is too large for an int64."""
+    return counts if counts.sum(dtype=np.float64) < 2**63 else counts.astype(np.float64)
 
 
 def _keys(frame: pd.DataFrame, level: str) -> tuple[np.ndarray, pd.Index]:
@@ -289,7 +294,7 @@ def _level_counts(level: int, values) -> np.ndarray:
     array = checks.counts(f"counts[{level}]", values)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"counts[{level}] must be a flat array with at least one node, got shape {array.shape}")
-    return array.copy()  # the tree keeps sums of it, so nobody else may change it
+    return _summable(array).copy()  # the tree keeps sums of it, so nobody else may change it
 
 
 def _level_parents(level: int, values, arrays: list[np.ndarray]) -> np.ndarray:
@@ -305,7 +310,7 @@ def _level_parents(level: int, values, arrays: list[np.ndarray]) -> np.ndarray:
     if outside.any():
         i = outside.argmax()
         raise ValueError(f"{name} must be from 0 to {above - 1}, an index of a node above, got {array[i]} at index {i}")
-    return array
+    return array.copy()
 
 
 def _check_sums(levels: list[str], arrays: list[np.ndarray], indices: list[np.ndarray | None]) -> None:

@@ -185,9 +185,10 @@ class _Gaussian(Mechanism):
     def _bias(self, n, b):
         from scipy.special import erfcx
 
-        a, density, _ = self._parts(n, b)
+        a, _, _ = self._parts(n, b)
         mills = sqrt(np.pi / 2) * erfcx(a / sqrt(2))  # Φ(−a)/φ(a): as a quotient it does not underflow
-        return density * (1 - a * mills) / np.sqrt(2 * b)
+        root = np.exp(-a * a / 4)  # φ(a) in two halves, as in `mechanism.bias`
+        return root * ((1 - a * mills) / np.sqrt(4 * np.pi * b)) * root
 
     @staticmethod
     def _parts(n: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:

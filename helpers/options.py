@@ -10,6 +10,7 @@ from .example import YEARS
 from .splits import BY_NODES, RULES
 
 PROG = "python -m helpers"
+DEFAULT_RULE = "cube-root"
 _DIGITS = 1000  # Python refuses to read numbers of more than some thousand digits
 FIGURES = (".svg", ".png", ".pdf")
 DATA = "patients.csv --levels region,hospital,ward,diagnosis"
@@ -87,15 +88,15 @@ def _add_split_options(parser: argparse.ArgumentParser, command: str) -> None:
     add = parser.add_argument
     add("--total", type=_number, metavar="EPSILON", help="the whole privacy budget")
     if command == "allocate":
-        text = "instead of --total: keep the squared error, summed over all nodes, below this"
+        text = "instead of --total: keep the squared error, summed over all nodes and weighted, below this"
         add("--tau", type=partial(_number, most=1e18), metavar="ERROR", help=text)
     else:
         add("--budgets-from", metavar="FILE", help="a split that allocate --output wrote, instead of --total")
     add("--weights", type=_weights, metavar="W,W", help="how much the error of each level matters (default: all the same)")
     rules = BY_NODES if command == "release" else RULES
     note = "" if command == "release" else "; optimal looks at the counts: for public or earlier data"
-    text = f"cube-root (default) and uniform look at the number of nodes alone{note}"
-    add("--rule", choices=rules, default="cube-root", help=text)
+    text = f"{DEFAULT_RULE} (default) and uniform look at the number of nodes alone{note}"
+    add("--rule", choices=rules, help=text)
 
 
 def _names(text: str) -> list[str]:

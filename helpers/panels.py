@@ -13,12 +13,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from . import claims
 from .plots import BLUE, COLOURS, DASHES, GREEN, GREY, LEVEL_COLOURS, ORANGE, PURPLE, RED, SKY, in_style
 
 RULE_COLOURS = {"uniform": RED, "optimal": BLUE, "cube root": GREEN}
 RULE_DASHES = {"uniform": "--", "optimal": "-", "cube root": ":"}
 NAMES = {"bias2": "Bias² (people²)", "variance": "variance (people²)", "mse": "MSE (people²)"}
-VERDICTS = {"reproduced": GREEN, "reproduced with a qualification": ORANGE, "not reproduced": RED}
+VERDICTS = dict(zip(claims.VERDICTS, (GREEN, ORANGE, RED), strict=True))
 
 
 @in_style
@@ -244,8 +245,7 @@ def ledger(verdicts: Mapping[str, Sequence[str]]) -> Figure:
     for y, found in enumerate(verdicts.values()):
         for x, verdict in enumerate(found):
             axes.add_patch(plt.Rectangle((x + 0.06, y + 0.1), 0.84, 0.8, color=VERDICTS[verdict]))
-            mark = {"reproduced": "✓", "not reproduced": "✗"}.get(verdict, "~")
-            axes.text(x + 0.48, y + 0.48, mark, ha="center", va="center", color="white", weight="bold")
+            axes.text(x + 0.48, y + 0.48, claims.MARKS[verdict], ha="center", va="center", color="white", weight="bold")
     axes.set(xlim=(0, columns), ylim=(len(verdicts), 0), aspect="equal")
     axes.set_yticks(np.arange(len(verdicts)) + 0.5, list(verdicts))
     axes.set_xticks([])

@@ -243,8 +243,11 @@ def _paths(hierarchy: Hierarchy) -> list[list[str]]:
 
 
 def _places(hierarchy: Hierarchy) -> list[np.ndarray]:
-    """Horizontal places: leaves side by side, each parent in the middle of its children."""
+    """Horizontal places: leaves side by side, each parent in the middle of its children, the childless on the right."""
     places = [np.arange(hierarchy.sizes[-1], dtype=float)]
-    for parents in hierarchy.parents[:0:-1]:
-        places.insert(0, np.bincount(parents, weights=places[0]) / np.bincount(parents))
+    for parents, size in zip(hierarchy.parents[:0:-1], hierarchy.sizes[-2::-1], strict=True):
+        children = np.bincount(parents, minlength=size)
+        place = np.bincount(parents, weights=places[0], minlength=size) / np.maximum(children, 1)
+        place[children == 0] = hierarchy.sizes[-1] + np.arange((children == 0).sum())
+        places.insert(0, place)
     return places

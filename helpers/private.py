@@ -25,7 +25,6 @@ from .exact_noise import Noise, opendp_version
 from .hierarchy import Hierarchy
 from .integers import integer_top_down
 from .release import check_eps
-from .simulation import expected_error
 from .tables import save_csv
 
 ADD_OR_REMOVE, CHANGE_PLACE = NEIGHBOURS = ("add or remove one person", "change one person's place")
@@ -34,7 +33,6 @@ FILES = ("counts.csv", "record.json")
 _LEAST_EPS = 1e-9
 _STEPS = 10**12  # budgets are whole numbers of steps of 1e-12, so that the levels add up to what was split, exactly
 _ROUNDING = Fraction(1, 10**14)  # floats that were split from a total add up to it but for this share of it
-_OPTIMAL = 1e-9  # marginal errors as close as this are no accident
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,11 +95,12 @@ def private_release(
     somebody could be, and give each node above the lowest level a child.
 
     `eps` is a budget for each level, at least 1e-9. Budgets are cut down to twelve decimals; what that leaves of their sum,
-    less than 1e-12 a level, goes to the largest.
+    less than 1e-12 a level, goes to the largest. (Above 50, where doubles are coarse, the sum is rounded to the nearest
+    1e-12, so it may exceed what was given by half of that.)
 
     `budgets_from` says how the budgets were chosen: "node counts", "public data" or "policy", with details after a colon if
     you like. "these counts" is refused, and so is an `Allocation` that `minimize_error` or `minimize_budget` made on this
-    very tree. (The last is a guard against accidents: it compares errors, and bare numbers get past it.)
+    very tree. (The last is a guard against accidents: bare numbers get past it.)
 
     `neighbours` is "add or remove one person" (sensitivity 1 at every level) or "change one person's place" (2, but 0 at a
     level of a single node: the total is then no secret, and is released as it is, at no cost).
@@ -148,10 +147,9 @@ def _check_source(hierarchy: Hierarchy, eps: Sequence[float] | Allocation, budge
 
 
 def _optimal_here(hierarchy: Hierarchy, allocation: Allocation) -> bool:
-    """Was the split optimised on this tree? Then its errors are this tree's, and its marginal errors are all alike."""
-    if len(hierarchy.levels) == 1 or allocation.kkt_spread > _OPTIMAL:
-        return False
-    return np.allclose(expected_error(hierarchy, allocation).mse, allocation.mse_by_level, rtol=1e-9, atol=0)
+    """Was the split optimised on this tree, or on another one with the same counts?"""
+    on = allocation.optimised_on
+    return on is not None and all(map(np.array_equal, on.counts, hierarchy.counts))
 
 
 def _budgets(eps: np.ndarray) -> list[Fraction]:
@@ -242,7 +240,7 @@ def _put(fresh: Path, folder: Path, aside: Path) -> None:
     replaced = folder.exists() and folder.rename(aside)
     try:
         fresh.rename(folder)
-    except OSError:
+    except BaseException:  # Ctrl-C too
         if replaced:
             aside.rename(folder)
         raise

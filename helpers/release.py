@@ -10,10 +10,11 @@ import numpy as np
 
 from . import checks
 from .allocation import Allocation
-from .consistency import fit_families
+from .consistency import bring_within_reach, fit_families
 from .hierarchy import Hierarchy, check_hierarchy
 from .mechanisms import LAPLACE, Mechanism, check_mechanism
 
+_FAINT = 1e-6  # with a smaller budget, noise may drown the parent in rounding errors
 _RANGE = 1e-60, 1e60  # of a level's budget; the fourth power of an error must fit into a double
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
@@ -76,7 +77,10 @@ def draw(
             x = out[level][run.nodes]
             fill(hierarchy.floats[level][run.nodes], eps[level], x)
             if consistent:
-                fit_families(x, out[level - 1][run.parents], run)
+                t = out[level - 1][run.parents]
+                if eps[level] < _FAINT:
+                    bring_within_reach(x, t, run)
+                fit_families(x, t, run)
     return out
 
 

@@ -71,7 +71,7 @@ def choose(
     weights: Sequence[float] | None = None,
     sha256: str | None = None,
 ) -> Split:
-    """The split of a budget `total` by a rule, or of as much budget as an error of `tau` (people squared) needs.
+    """The split of a budget `total` by a rule, or of as much budget as an error of `tau` needs (people squared, weighted).
 
     A rule that looks at node counts alone keeps to tau whatever the counts are; "optimal" keeps to it on the counts of the
     tree, with less.

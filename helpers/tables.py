@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -81,10 +82,11 @@ class Sheet:
         self._check_names(levels)
         if not self.lines:
             raise ValueError(f"{self.path} has a header and no rows")
+        keys = {level: [key.strip() for key in self.columns[level]] for level in levels}
         for level in levels:
-            if "" in self.columns[level]:
-                raise ValueError(f"{self._line(self.columns[level].index(''))}: {level} is empty; every row must name one")
-        return pd.DataFrame({level: list(self.columns[level]) for level in levels})
+            if "" in keys[level]:
+                raise ValueError(f"{self._line(keys[level].index(''))}: {level} is empty; every row must name one")
+        return pd.DataFrame(keys)
 
     def _counts(self, count: str, whole: bool) -> np.ndarray:
         values = _as_numbers(self.columns[count])
@@ -164,11 +166,15 @@ def check_target(path: str | Path, force: bool) -> Path:
     return path.resolve()  # through a link, so that the file it leads to is replaced and not the link
 
 
-def write(path: Path, save: Callable[[Path], object]) -> None:
-    """Write a file in one go: `save` fills a new one beside it, which then takes its place; a failure leaves the old one."""
+def write(path: Path, save: Callable[[Path], object], force: bool = True) -> None:
+    """Write a file in one go: `save` fills a new one beside it, which then takes its place; a failure leaves the old one.
+
+    Without `force`, a file that somebody else has written there by then is left alone, and the new one is refused.
+    """
     new = path.with_name(f".{os.getpid()}-{path.name}")  # keeps the ending, which tells a figure its format
     try:
         save(new)
+        check_target(path, force)
         os.replace(new, path)
     finally:
         new.unlink(missing_ok=True)
@@ -179,10 +185,10 @@ def _rows(path: Path, text: str) -> tuple[list[str], list[list[str]], Sequence[i
     if not text.strip():
         raise ValueError(f"{path} is empty")
     file = io.StringIO(text, newline="")
-    first = file.readline()
+    first = next(line for line in file if line.strip())
     file.seek(0)
     reader = csv.reader(file, delimiter=max(",;\t", key=first.count), skipinitialspace=True, strict=True)
-    header = _checked_header(path, next(reader))
+    header = _checked_header(path, next((row for row in reader if row), []), reader)
     rows, lines = [], array("q")
     for row in reader:
         if len(row) == len(header):
@@ -194,11 +200,11 @@ def _rows(path: Path, text: str) -> tuple[list[str], list[list[str]], Sequence[i
     return header, rows, lines
 
 
-def _checked_header(path: Path, header: list[str]) -> list[str]:
+def _checked_header(path: Path, header: list[str], reader: Any) -> list[str]:
     names = [name.strip() for name in header]
     for name in filter(None, names):
         if names.count(name) > 1:
-            raise ValueError(f"{path}, line 1: column names must be distinct, but {name!r} is there twice")
+            raise ValueError(f"{path}, line {reader.line_num}: column names must be distinct, but {name!r} is there twice")
     return names
 
 

@@ -14,7 +14,7 @@ from . import census, official, states
 def verify(state: str) -> pd.DataFrame:
     """The rows of `compare` that differ: none if the package says what the Bureau says."""
     table = compare(state)
-    return table[table.embedded.ne(table.official).fillna(True)]
+    return table[_differ(table)]
 
 
 def compare(state: str) -> pd.DataFrame:
@@ -47,13 +47,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _say(state: str) -> bool:
     table = compare(state)
-    differ = table.embedded.ne(table.official).fillna(True)
+    differ = _differ(table)
     for year, rows in table.groupby("year"):
         count = int(differ[table.year == year].sum())
         print(f"{states.title(states.state_name(state))}, {year}: {len(rows):,} counts compared, {count:,} differ")
     if differ.any():
         print(table[differ].astype("string").fillna("-").to_string(index=False, max_rows=20))
     return not differ.any()
+
+
+def _differ(table: pd.DataFrame) -> pd.Series:
+    return table.embedded.ne(table.official).fillna(True)
 
 
 def _side_by_side(year: int, embedded: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """The account: sums are exact, and nothing that does not fit is written down."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -111,3 +113,17 @@ def test_spending_needs_a_reason(what):
         purse.spend(0.5, what)
     assert str(caught.value) == f"what must say in words what the budget is spent on, got {what!r}"
     assert purse.left == 1.0
+
+
+def test_threads_cannot_spend_the_same_budget():
+    """Eight threads ask for all of it at once, 200 times over: one gets it each time."""
+    every, switch = 200, sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for _ in range(every):
+                purse = Accountant(1)
+                tries = [pool.submit(purse.spend, 1, "all of it") for _ in range(8)]
+                assert sum(one.exception() is None for one in tries) == len(purse.entries) == 1
+    finally:
+        sys.setswitchinterval(switch)

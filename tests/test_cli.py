@@ -423,7 +423,7 @@ def test_large_budgets_are_spent_to_the_last_digit(capsys, total):
 
 NO_LEVELS = "name the level columns, top first, with --levels; the columns of data.csv are region, store, population"
 NO_AMOUNT = "say what there is to split, with --total, or (allocate) which error to keep to, with --tau"
-BROUGHT = "--budgets-from brings all budgets along: leave out --total and --weights"
+BROUGHT = "--budgets-from brings all budgets along: leave out --total, --weights and --rule"
 SENTENCES = {  # where LEVELS stands for --levels region,store, and SPLIT for a split that was chosen on data.csv
     "allocate data.csv --total 1": NO_LEVELS,
     "simulate data.csv --total 1": NO_LEVELS,
@@ -525,6 +525,44 @@ def test_a_failing_write_leaves_the_old_file(capsys, monkeypatch, line):
 
     monkeypatch.setattr(os, "replace", fail)
     assert "No space left on device" in refused(capsys, line + " --force") and Path(name).read_text() == "old"
+
+
+def test_a_release_that_cannot_be_written_leaves_the_old_pair(capsys, monkeypatch):
+    """Old counts never stand beside the record of a new release: both are replaced, or neither."""
+    pytest.importorskip("opendp")
+    assert run(capsys, WRITING["release"])[0] == 0
+    name = WRITING["release"].split()[-1]
+    old = [Path(file).read_bytes() for file in (name, f"{name}.record.json")]
+
+    def fail(table, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(cli, "save_csv", fail)
+    assert "No space left on device" in refused(capsys, WRITING["release"] + " --force")
+    assert [Path(file).read_bytes() for file in (name, f"{name}.record.json")] == old
+
+
+def test_a_file_that_appears_meanwhile_is_left_alone(capsys, monkeypatch):
+    """Somebody else wrote the file during the work: without --force it stays as it is."""
+    name = WRITING["simulate"].split()[-1]
+    report = cli.error_report
+
+    def slow(*args):
+        Path(name).write_text("somebody else's")
+        return report(*args)
+
+    monkeypatch.setattr(cli, "error_report", slow)
+    code, _, err = run(capsys, WRITING["simulate"])
+    assert code == 2 and "is there already; nothing was written" in err
+    assert Path(name).read_text() == "somebody else's"
+
+
+def test_figures_are_the_same_each_time(capsys):
+    """In every format, because no date is in them."""
+    for ending in ("svg", "png", "pdf"):
+        for place in ("one", "two"):
+            assert run(capsys, f"{WRITING['simulate'].rpartition(' --output')[0]} --plot {place}.{ending}")[0] == 0
+        assert Path(f"one.{ending}").read_bytes() == Path(f"two.{ending}").read_bytes(), ending
 
 
 # How it behaves

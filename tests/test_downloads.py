@@ -659,9 +659,11 @@ def test_a_killed_process_leaves_a_part_to_go_on_from(server, cache):
 
 
 def test_killed_before_the_record_was_written(server, cache):
-    """A file without a record is checked and recorded on the next use, without a request."""
+    """A file without a record, or with an empty one, is checked and recorded on the next use, without a request."""
     fetch(server)
     (cache / f"{NAME}.sha256").unlink()
+    assert_works_next(server, cache)
+    (cache / f"{NAME}.sha256").write_bytes(b"")
     assert_works_next(server, cache)
     assert server.asked == [None]
 

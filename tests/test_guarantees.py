@@ -128,3 +128,10 @@ def test_numbers_beyond_the_formulas_are_refused(call, sentence):
     with pytest.raises(ValueError) as refused:
         call()
     assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("rho", [1e-12, 1e-9, 1e-6, 1.0])
+@pytest.mark.parametrize("rest", [1e-6, 1e-3, 0.5])
+def test_a_delta_near_one_has_an_eps_too(rho, rest):
+    """Even where the root lies many orders below the upper end of the search; it is no larger than the simple rule's."""
+    assert 0 <= least_eps_of_rho(rho, 1 - rest) <= eps_of_rho(rho, 1 - rest)

@@ -351,3 +351,21 @@ def test_refusals_are_whole_sentences(call, sentence):
     with pytest.raises((TypeError, ValueError)) as caught:
         call()
     assert str(caught.value) == sentence
+
+
+def test_sums_beyond_whole_numbers_are_floats():
+    """Counts whose sum does not fit into an int64 do not wrap around."""
+    frame = pd.DataFrame({"a": [1, 1], "b": [1, 2], "population": [2**62, 2**62]})
+    tree = Hierarchy.from_frame(frame, ["a", "b"])
+    assert tree.counts[0].tolist() == [2.0**63] and tree.counts[1].dtype == np.float64
+    below = Hierarchy.from_frame(frame.assign(population=[2**62 + 1, 2**61]), ["a", "b"])
+    assert below.counts[0].tolist() == [2**62 + 2**61 + 1] and below.counts[0].dtype == np.int64
+    assert Hierarchy.from_counts([[2.0**63], [2**62, 2**62]], [None, [0, 0]]).counts[1].tolist() == [2.0**62] * 2
+
+
+def test_the_tree_keeps_parents_of_its_own():
+    """Whoever changes the array that was given does not change the tree."""
+    parents = np.array([0, 0, 1])
+    tree = Hierarchy.from_counts([[3, 3], [1, 2, 3]], [None, parents])
+    parents[:] = 0
+    assert tree.parents[1].tolist() == [0, 0, 1]

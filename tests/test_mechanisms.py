@@ -249,3 +249,13 @@ def test_the_largest_budget_is_allowed_and_so_is_no_budget_at_all():
 def test_wyoming_solves(mechanism):
     """The published tree is solved for every mechanism, to rounding."""
     assert minimize_error(load_state("WY"), 1.0, mechanism=mechanism).kkt_spread < 1e-12
+
+
+def test_a_tiny_gaussian_bias_does_not_vanish():
+    """Where φ(a) alone underflows, a tiny ρ lifts the bias back into range."""
+    n, rho = 8.716443521569064e39, 9.861655362251455e-78
+    with mpmath.workdps(400):
+        sigma = 1 / mpmath.sqrt(2 * mpmath.mpf(rho))
+        a = mpmath.mpf(n) / sigma
+        exact = sigma * (mpmath.npdf(a) - a * mpmath.erfc(a / mpmath.sqrt(2)) / 2)
+    assert_allclose(GAUSSIAN.bias(n, rho), float(exact), rtol=1e-9)

@@ -14,7 +14,7 @@ TEXTS = {
     "--levels A,B": "columns that name the nodes, top level first",
     "--count NAME": "column of counts (default: population, or the only column of numbers left)",
     "--total EPSILON": "the whole privacy budget",
-    "--tau ERROR": "instead of --total: keep the squared error, summed over all nodes, below this",
+    "--tau ERROR": "instead of --total: keep the squared error, summed over all nodes and weighted, below this",
     "--budgets-from FILE": "a split that allocate --output wrote, instead of --total",
     "--weights W,W": "how much the error of each level matters (default: all the same)",
     "--rule {cube-root,uniform}": ON_NODES,
@@ -41,7 +41,7 @@ TAKES = {  # options in the order of --help, and what --output writes
     ),
     "release": ([*TABLE, "--budgets-from FILE", "--weights W,W", "--rule {cube-root,uniform}"], "counts (CSV)"),
 }  # fmt: skip
-LEFT_OUT = {"levels": None, "count": None, "total": None, "weights": None, "rule": "cube-root"}
+LEFT_OUT = {"levels": None, "count": None, "total": None, "weights": None, "rule": None}
 DEFAULTS = {
     "example": {"year": 2024, "output": None, "force": False},
     "allocate": {"file": "a.csv", "tau": None, "json": False, "output": None, "force": False} | LEFT_OUT,

@@ -50,3 +50,12 @@ def test_large_errors_are_shown_in_millions():
     for total, unit, people in ((1, 1, "(people²)"), (1e-4, 1e6, "(millions of people²)")):
         axis = plots.budget_and_error({"even": uniform(TREE, total)}).axes[1].xaxis
         assert people in axis.get_label_text() and axis.get_major_formatter()(3 * unit) == "3"
+
+
+def test_trees_with_childless_nodes_are_drawn():
+    """A node without children stands to the right of the leaves, wherever it is in its level."""
+    for counts, parents in (([[5], [5, 0], [2, 3]], [0, 0]), ([[5], [0, 5], [2, 3]], [1, 1])):
+        hierarchy = Hierarchy.from_counts(counts, [None, [0, 0], parents])
+        places = plots._places(hierarchy)
+        assert sorted(places[1]) == [0.5, 2.0] and places[1][parents[0]] == 0.5 and places[0].tolist() == [1.25]
+        plots.tree(hierarchy)

@@ -222,9 +222,38 @@ def test_only_an_optimum_of_this_very_tree_is_taken_for_one():
     """A single level has nothing to split, and errors that are tiny, or near, are not yet those of this tree."""
     lone = Hierarchy.from_counts([[3, 4]], [None])
     assert released(lone, minimize_error(lone, 1)).record["epsilon"] == 1.0
+    with pytest.raises(ValueError, match="minimises the error of these very counts"):
+        released(lone, minimize_budget(lone, 4))  # here the total itself depends on the counts
+    again = Hierarchy.from_counts(FAMILY.counts, FAMILY.parents)
+    with pytest.raises(ValueError, match="minimises the error of these very counts"):
+        released(FAMILY, minimize_error(again, 1))  # another object, the same counts
     empty, near = (Hierarchy.from_counts([[sum(n)], n], [None, [0, 0]]) for n in ([70_707, 0], [28, 36]))
     for other, total in [(empty, 1), (empty, 1e5), (near, 1)]:  # errors of 1e-10 people squared; errors within a millionth
         assert released(eps=minimize_error(other, total)).record["epsilon"] == pytest.approx(total)
+
+
+def test_a_rule_may_be_the_optimum():
+    """Where all counts are large, node counts give the best split, and so does last year: neither looked at these."""
+    old, new = (Hierarchy.from_counts([[sum(n)], n], [None, [0, 0]]) for n in ([4000, 6000], [4200, 6800]))
+    for eps in (cube_root(new, 1), minimize_error(old, 1)):
+        assert eps.kkt_spread < 1e-14 or eps.optimised_on is old
+        assert released(new, eps, "public data").record["epsilon"] == 1.0
+
+
+def test_ctrl_c_while_overwriting_leaves_the_old_release(tmp_path, monkeypatch):
+    """Whatever interrupts the last step, the old folder comes back."""
+    folder = released().save(tmp_path / "out")
+    old, rename = (folder / "record.json").read_bytes(), Path.rename
+
+    def stop(path, target):
+        if path.name == "fresh":
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", stop)
+    with pytest.raises(KeyboardInterrupt):
+        released().save(folder, overwrite=True)
+    assert (folder / "record.json").read_bytes() == old
 
 
 def test_large_budgets_go_to_the_nearest_step():

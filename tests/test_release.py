@@ -153,3 +153,14 @@ def test_noisy_counts_clipped_are_a_release(mechanism):
 def test_discrete_noise_gives_whole_counts():
     """With discrete Laplace noise and no consistency step, every count is whole."""
     assert all((x == x.round()).all() for x in release(FAMILY, [0.2, 0.2], 7, False, DISCRETE_LAPLACE))
+
+
+@pytest.mark.parametrize("budget", [1e-5, 1e-7, 1e-9, 1e-15, 1e-30, 1e-60])
+def test_faint_budgets_still_add_up(budget):
+    """However large the noise on the children, they sum to their parent, and a lone child is its parent."""
+    wide = Hierarchy.from_counts([[50], [1] * 50], [None, [0] * 50])
+    parent, children = release(wide, [1, budget], seed=1)
+    assert_allclose(children.sum(), parent[0], rtol=1e-9)  # 50 numbers of at most 1e5 times a few hundred
+    lone = Hierarchy.from_counts([[50], [50]], [None, [0]])
+    parent, child = release(lone, [1, budget], seed=1)
+    assert_allclose(child, parent, rtol=1e-9)

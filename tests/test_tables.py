@@ -297,3 +297,34 @@ def test_a_failing_write_leaves_the_old_file(tmp_path, error):
     with pytest.raises(type(error)):
         write(file, fail)
     assert file.read_text() == "old" and [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_blank_lines_above_the_header_are_passed_over(tmp_path):
+    """The first line with something in it is the header, and tells what is between columns."""
+    (tmp_path / "t.csv").write_text("\n\nregion;store;n\nN;a;3\n")
+    assert Sheet.read(tmp_path / "t.csv").tree(["region", "store"], "n").counts[0].tolist() == [3]
+    (tmp_path / "t.csv").write_text("\n\na,a\n1,2\n")
+    with pytest.raises(ValueError, match="line 3: column names must be distinct"):
+        Sheet.read(tmp_path / "t.csv")
+
+
+def test_blanks_around_names_do_not_make_two_of_one(tmp_path):
+    """A name is the same with a blank before or behind it, and blanks alone are no name."""
+    (tmp_path / "t.csv").write_text("region,store,n\nN,b,3\nN ,c,4\n N,a,5\n")
+    assert Sheet.read(tmp_path / "t.csv").tree(["region", "store"], "n").counts[0].tolist() == [12]
+    (tmp_path / "t.csv").write_text("region,store,n\nN,a,3\n \t,b,4\n")
+    with pytest.raises(ValueError, match="line 3: region is empty"):
+        Sheet.read(tmp_path / "t.csv").nodes(["region", "store"])
+
+
+def test_without_force_a_new_file_is_not_overwritten(tmp_path):
+    """Also if it appeared after the first look."""
+    def save(new):
+        new.write_text("ours")
+        (tmp_path / "t.csv").write_text("theirs")
+
+    with pytest.raises(ValueError, match="is there already; nothing was written"):
+        write(tmp_path / "t.csv", save, force=False)
+    assert (tmp_path / "t.csv").read_text() == "theirs" and [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+    write(tmp_path / "t.csv", save)
+    assert (tmp_path / "t.csv").read_text() == "ours"

@@ -134,7 +134,9 @@ def private_release(
 
 def _check_source(hierarchy: Hierarchy, eps: Sequence[float] | Allocation, budgets_from: str) -> None:
     """Refuse budgets that depend on the counts, as far as anybody can tell."""
-    source = budgets_from.partition(":")[0].strip() if isinstance(budgets_from, str) else budgets_from
+    if not isinstance(budgets_from, str):
+        checks.one_of("budgets_from", budgets_from, SOURCES)
+    source = budgets_from.partition(":")[0].strip()
     optimised = isinstance(eps, Allocation) and _optimal_here(hierarchy, eps)
     if source == "these counts" or optimised:
         got = "an Allocation that minimises the error of these very counts" if optimised else repr(budgets_from)

@@ -151,6 +151,7 @@ REFUSED = {
     "an unknown source": ({"budgets_from": "a hunch: mine"}, UNKNOWN + "'a hunch'"),
     "no source": ({"budgets_from": None}, UNKNOWN + "None"),
     "a source that is no text": ({"budgets_from": 7}, UNKNOWN + "7"),
+    "a missing source": ({"budgets_from": pd.NA}, UNKNOWN + "<NA>"),
     "neither consistent nor not": ({"consistent": "no"}, "consistent must be True or False, got 'no'"),
     "optimised here": ({"eps": minimize_error(FAMILY, 1)}, OPTIMAL),
     "optimised here, weighted": ({"eps": minimize_error(FAMILY, 1, [1, 5])}, OPTIMAL),

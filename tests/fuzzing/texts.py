@@ -118,7 +118,7 @@ def parsed(content: bytes) -> tuple[dict[str, list[str]], int]:
         text = content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise Bad("not UTF-8") from None
-    first = re.split("[\r\n]", text, maxsplit=1)[0]
+    first = next(filter(str.strip, re.split("[\r\n]", text)), "")
     separator = max(",;\t", key=first.count)
     header, *rows = [*records(text, separator)] or [[]]
     names = [name.strip() for name in header]
@@ -165,10 +165,10 @@ def number(text: str) -> Fraction | None:
 
 
 def sums(columns: dict[str, list[str]], levels: list[str], count: str | None) -> list[dict[tuple[str, ...], Fraction]]:
-    """For each level, the count of every path; zero where there is no column of counts."""
+    """For each level, the count of every path, without blanks around names; zero where there is no column of counts."""
     out = []
     for depth in range(1, len(levels) + 1):
-        paths = zip(*(columns[level] for level in levels[:depth]), strict=True)
+        paths = zip(*(map(str.strip, columns[level]) for level in levels[:depth]), strict=True)
         values = [number(text) for text in columns[count]] if count is not None else None
         found: dict[tuple[str, ...], Fraction] = {}
         for i, path in enumerate(paths):

@@ -166,7 +166,7 @@ def check_target(path: str | Path, force: bool) -> Path:
     return path.resolve()  # through a link, so that the file it leads to is replaced and not the link
 
 
-def write(path: Path, save: Callable[[Path], object], force: bool = True) -> None:
+def write(path: Path, save: Callable[[Path], object], force: bool) -> None:
     """Write a file in one go: `save` fills a new one beside it, which then takes its place; a failure leaves the old one.
 
     Without `force`, a file that somebody else has written there by then is left alone, and the new one is refused.

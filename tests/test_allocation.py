@@ -314,3 +314,11 @@ def test_real_trees_are_solved_to_the_bar(tree, total):
         wyoming = load_state("WY", tree, levels)
         best = minimize_error(wyoming, total)
         assert spread(marginal_errors(wyoming, best.eps, ones(wyoming))) <= 1e-10
+
+
+def test_splits_that_looked_at_counts_remember_the_tree():
+    """So that it can be asked of them; rules, and a total that goes to a single level, did not look."""
+    tree, lone = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), Hierarchy.from_counts([[3, 4]], [None])
+    assert minimize_error(tree, 1).optimised_on is tree and minimize_budget(tree, 40).optimised_on is tree
+    assert minimize_error(lone, 1).optimised_on is None and minimize_budget(lone, 4).optimised_on is lone
+    assert uniform(tree, 1).optimised_on is None and cube_root(tree, 1).optimised_on is None

@@ -280,7 +280,7 @@ def test_a_link_is_written_through(tmp_path):
     """Writing to a link replaces the file that it leads to."""
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
-    write(check_target(tmp_path / "link.csv", force=True), lambda new: new.write_text("new"))
+    write(check_target(tmp_path / "link.csv", force=True), lambda new: new.write_text("new"), force=True)
     assert (tmp_path / "real.csv").read_text() == "new" and (tmp_path / "link.csv").is_symlink()
 
 
@@ -295,7 +295,7 @@ def test_a_failing_write_leaves_the_old_file(tmp_path, error):
         raise error
 
     with pytest.raises(type(error)):
-        write(file, fail)
+        write(file, fail, force=True)
     assert file.read_text() == "old" and [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
 
@@ -326,5 +326,5 @@ def test_without_force_a_new_file_is_not_overwritten(tmp_path):
     with pytest.raises(ValueError, match="is there already; nothing was written"):
         write(tmp_path / "t.csv", save, force=False)
     assert (tmp_path / "t.csv").read_text() == "theirs" and [p.name for p in tmp_path.iterdir()] == ["t.csv"]
-    write(tmp_path / "t.csv", save)
+    write(tmp_path / "t.csv", save, force=True)
     assert (tmp_path / "t.csv").read_text() == "ours"

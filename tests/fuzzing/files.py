@@ -183,7 +183,7 @@ def written(old: bytes | None, parts: list[bytes], fails: bool) -> dict[str, byt
 
     with folder(**{} if old is None else {"out_csv": old}) as place:
         try:
-            write(place / "out.csv", save)
+            write(place / "out.csv", save, force=True)
         except OSError as error:
             assert fails and str(error) == "no room"
         return {path.name: path.read_bytes() for path in place.iterdir()}

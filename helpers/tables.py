@@ -188,7 +188,7 @@ def _rows(path: Path, text: str) -> tuple[list[str], list[list[str]], Sequence[i
     first = next(line for line in file if line.strip())
     file.seek(0)
     reader = csv.reader(file, delimiter=max(",;\t", key=first.count), skipinitialspace=True, strict=True)
-    header = _checked_header(path, next((row for row in reader if row), []), reader)
+    header = _checked_header(path, next(row for row in reader if row), reader)
     rows, lines = [], array("q")
     for row in reader:
         if len(row) == len(header):

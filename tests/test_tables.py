@@ -312,6 +312,8 @@ def test_blanks_around_names_do_not_make_two_of_one(tmp_path):
     """A name is the same with a blank before or behind it, and blanks alone are no name."""
     (tmp_path / "t.csv").write_text("region,store,n\nN,b,3\nN ,c,4\n N,a,5\n")
     assert Sheet.read(tmp_path / "t.csv").tree(["region", "store"], "n").counts[0].tolist() == [12]
+    (tmp_path / "t.csv").write_text('region, store,n\nN, "a, b",3\n')  # a blank before a quote
+    assert Sheet.read(tmp_path / "t.csv").tree(["region", "store"], "n").labels[1].tolist() == ["a, b"]
     (tmp_path / "t.csv").write_text("region,store,n\nN,a,3\n \t,b,4\n")
     with pytest.raises(ValueError, match="line 3: region is empty"):
         Sheet.read(tmp_path / "t.csv").nodes(["region", "store"])

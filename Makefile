@@ -2,12 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+CODE := conftest.py helpers tests book tools notebooks
 
 # Progress bars are for people at a terminal; they must not end up in stored outputs.
 export TQDM_DISABLE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# What the tools and the teaching pack import from each other, and from the book as files: manuscript.
+export PYTHONPATH := $(CURDIR)/book:$(CURDIR)/tools:$(CURDIR)/tests
 
-.PHONY: help book pdf zip lite site teach test test-bare test-lite test-latest fuzz mutants format lab address bench notebooks full figures clean
+.PHONY: help book pdf zip lite site teach test test-bare test-lite test-latest fuzz mutants format lab address bench readers notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -18,46 +21,47 @@ book: $(READY)  ## build the website, strictly: any warning is an error
 	@echo "The book is ready: open _build/html/index.html in a browser."
 
 pdf: book  ## build the website and the whole book as one PDF, linked from every page; needs Chromium
-	$(BIN)/python book/take_along.py pdf
+	$(BIN)/python tools/take_along.py pdf
 
 zip: book  ## build the website and a zip of it, linked from every page, that opens from the file system
-	$(BIN)/python book/take_along.py zip
+	$(BIN)/python tools/take_along.py zip
 
 lite: book  ## build the website with JupyterLite in it: each chapter's button runs it in the reader's browser
-	$(BIN)/python book/lite.py
+	$(BIN)/python tools/lite.py
 
 site: book  ## all of it: the website, its zip, the PDF and JupyterLite
-	$(BIN)/python book/take_along.py zip pdf
-	$(BIN)/python book/lite.py
+	$(BIN)/python tools/take_along.py zip pdf
+	$(BIN)/python tools/lite.py
 
 teach: $(READY)  ## the instructor's pack: notebooks, slides, quizzes, rubric, guide; RUN=1 also executes every notebook of it
-	PYTHONPATH=book $(BIN)/python -m teach $(if $(RUN),--run)
+	$(BIN)/python -m teach $(if $(RUN),--run)
 
-test: $(READY)  ## run everything: lint, unit and property tests, notebooks, the built site in a browser
-	$(BIN)/ruff check helpers tests book notebooks
-	$(BIN)/ruff format --check notebooks
+test: $(READY)  ## run everything: lint, types, unit and property tests, notebooks, the built site in a browser
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 
 test-bare: $(READY)  ## run each chapter alone in an empty folder, with only the helpers' wheel installed; some minutes
-	$(BIN)/python -m pytest -n 0 tests/bare.py
+	$(BIN)/python -m pytest -n 0 tools/bare.py
 
 # To try others than chapters 2, 4 and 8: make test-lite CHAPTERS="05 06"
 test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in Chromium, to the end; needs npm, some minutes
-	LITE_CHAPTERS="$(CHAPTERS)" $(BIN)/python -m pytest -n 0 -rA tests/lite_in_browser.py
+	LITE_CHAPTERS="$(CHAPTERS)" $(BIN)/python -m pytest -n 0 -rA tools/lite_in_browser.py
 
 _build/html/lite:
 	$(MAKE) lite
 
-# Some of them: make mutants MODULES="layout noise"; after new tests, only what survived before: AGAIN=1
+# Some of them: make mutants MODULES="layout allocation"; after new tests, only what survived before: AGAIN=1
 mutants: $(READY)  ## break the helpers in thousands of small ways and see that their tests notice; about an hour
-	$(BIN)/python tests/mutants.py $(if $(AGAIN),--again) $(MODULES)
+	$(BIN)/python tools/mutants.py $(if $(AGAIN),--again) $(MODULES)
 
-format: $(READY)  ## wrap the code of the notebooks to the width of the page; long strings and comments are left to you
-	$(BIN)/ruff format notebooks
+format: $(READY)  ## wrap all code, that of the notebooks to the width of the page; long strings and comments are left to you
+	$(BIN)/ruff format $(CODE)
 
-# Some more or fewer: make fuzz CASES=1000000 MINUTES=180
+# More or fewer: make fuzz CASES=1000000; what it finds comes first the next time, and the line it prints replays it alone.
 fuzz: $(READY)  ## call every public function and the command line with generated input, right and wrong; some minutes
-	PYTHONPATH=.:tests $(BIN)/python -m fuzzing --cases $(or $(CASES),120000) --minutes $(or $(MINUTES),20)
+	CASES=$(CASES) $(BIN)/python -m pytest -n 2 --dist load tests/fuzz --hypothesis-profile=fuzz
 
 # Everything that requirements.txt names in its first part, without the pin; a cap stands there in the comment, with its reason.
 LATEST := _build/latest
@@ -76,17 +80,20 @@ lab: $(READY)  ## open the notebooks in JupyterLab
 	TQDM_DISABLE= $(BIN)/jupyter lab notebooks
 
 address: $(READY)  ## write the repository's address, from _config.yml, into the setup cell of each chapter
-	$(BIN)/python book/anywhere.py
+	$(BIN)/python tools/anywhere.py
 
 bench: $(READY)  ## measure the speed claims as ratios; writes book/bench.json and its plot
-	TQDM_DISABLE= $(BIN)/python tests/bench.py
+	TQDM_DISABLE= $(BIN)/python tools/bench.py
+
+# More or fewer rows: make readers MILLIONS=1
+readers: $(READY)  ## measure the readers of the Census Bureau's files on made-up ones of 3 million rows; some minutes
+	$(BIN)/python tools/readers.py $(or $(MILLIONS),3)
 
 notebooks: $(READY)  ## execute every notebook again, store its outputs, and measure what it costs: book/status.json
-	$(BIN)/python book/execute.py
+	$(BIN)/python tools/execute.py
 
 full: $(READY)  ## run the experiments at full size (10,000 releases each) into _build/full; takes about an hour
-	BOOK_TRIALS=$${BOOK_TRIALS:-10000} $(BIN)/python book/execute.py --into _build/full \
-		notebooks/08-*.ipynb notebooks/09-*.ipynb notebooks/10-*.ipynb notebooks/11-*.ipynb notebooks/12-*.ipynb
+	BOOK_TRIALS=$${BOOK_TRIALS:-10000} $(BIN)/python tools/execute.py --into _build/full --part "The experiments"
 
 figures: $(READY)  ## make the figures of README and front page again, and what the explorers show and load
 	$(BIN)/python book/images/hero.py
@@ -94,7 +101,7 @@ figures: $(READY)  ## make the figures of README and front page again, and what 
 	$(BIN)/python book/images/explorers.py
 
 clean:  ## remove everything that the other commands made
-	rm -rf .venv _build .pytest_cache .hypothesis .ruff_cache *.egg-info build dist
+	rm -rf .venv _build .pytest_cache .hypothesis .ruff_cache .mypy_cache *.egg-info build dist
 
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PYTHON must be Python 3.11 or newer, got " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...")'

@@ -1,75 +1,75 @@
 """Helpers of *Where to Spend ε*: optimal privacy budgets on hierarchical data.
 
-Data flows one way: census → hierarchy → allocation (uses mechanism, mechanisms) → release (uses mechanism, consistency)
-→ simulation → downstream, experiments → plots, panels. `checks` refuses bad input for all of them; `layout` holds a tree's
-arrays for `hierarchy`. A release that may be published is `private` (uses accountant, integers); `audit` tests its claim.
-For your own table: `tables`, `splits`, `report` and the command line, `cli` (uses options), with `example` to try them on.
-Counts that do not ship come to `census` from the Bureau's own files: states, records, downloads → official → census;
-`verify` compares the two.
+The core is the paper, and imports nothing around it: `hierarchy` (a tree of counts, with its `layout` in memory) →
+`mechanisms` (noise on one count) → `allocation` (who gets which budget) → `consistency` (making things add up) →
+`releasing` (noise, clip, consistency) → `simulation` (the error of a release). `checks` refuses bad input for all of them.
+
+Around it, each importing the core: `census` (where counts come from), `publishing` (a release that people may see),
+`experiments` (what the paper does), `figures`, `cli` (the command line), `exercises`, and `example`, a table to try it on.
 """
 
-from . import downstream, experiments
-from .accountant import Accountant
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, root_rule, uniform
-from .audit import audit
-from .consistency import bottom_up, project_simplex, top_down
-from .example import load_example
-from .hierarchy import Hierarchy, load_nation, load_state, prior
-from .integers import integer_top_down
-from .least_squares import gls, gls_variances
-from .mechanism import bias, mse, variance
-from .mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
-from .private import PrivateRelease, private_release
-from .release import noisy_counts, release
-from .report import error_report, relative_errors
-from .simulation import expected_error, simulate, simulate_with
+from .consistency import bottom_up, gls, gls_variances, integer_top_down, project_simplex, top_down
+from .hierarchy import Hierarchy
+from .mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, bias, mse, variance
+from .releasing import noisy_counts, release
+from .simulation import error_report, expected_error, relative_errors, simulate, simulate_with
+
+if TYPE_CHECKING:
+    from . import census as census
+    from . import exercises as exercises
+    from . import experiments
+    from . import figures as figures
+    from . import publishing as publishing
+    from .census import load_nation, load_state, prior
+    from .example import load_example
+    from .experiments import claims as claims
+    from .experiments import downstream
+    from .figures import panels as panels
+    from .figures import plots as plots
+    from .publishing import Accountant, PrivateRelease, audit, private_release
 
 __version__ = "0.1.0"
 
+# What stands around the core is loaded when it is asked for: public name → the module that it is in, or that it is.
+_AROUND = {
+    "Accountant": "publishing",
+    "PrivateRelease": "publishing",
+    "audit": "publishing",
+    "census": "census",
+    "claims": "experiments.claims",
+    "downstream": "experiments.downstream",
+    "exercises": "exercises",
+    "experiments": "experiments",
+    "figures": "figures",
+    "load_example": "example",
+    "load_nation": "census",
+    "load_state": "census",
+    "panels": "figures.panels",
+    "plots": "figures.plots",
+    "prior": "census",
+    "private_release": "publishing",
+    "publishing": "publishing",
+}
+
 __all__ = [
-    "Accountant",
-    "Allocation",
-    "DISCRETE_LAPLACE",
-    "GAUSSIAN",
-    "Hierarchy",
-    "LAPLACE",
-    "PrivateRelease",
-    "audit",
-    "bias",
-    "bottom_up",
-    "cube_root",
-    "downstream",
-    "error_report",
-    "experiments",
-    "expected_error",
-    "gls",
-    "gls_variances",
-    "integer_top_down",
-    "load_example",
-    "load_nation",
-    "load_state",
-    "minimize_budget",
-    "minimize_error",
-    "mse",
-    "noisy_counts",
-    "prior",
-    "private_release",
-    "project_simplex",
-    "relative_errors",
-    "release",
-    "root_rule",
-    "simulate",
-    "simulate_with",
-    "top_down",
-    "uniform",
-    "variance",
-]
+    "Accountant", "Allocation", "DISCRETE_LAPLACE", "GAUSSIAN", "Hierarchy", "LAPLACE", "PrivateRelease", "audit",
+    "bias", "bottom_up", "cube_root", "downstream", "error_report", "experiments", "expected_error", "gls",
+    "gls_variances", "integer_top_down", "load_example", "load_nation", "load_state", "minimize_budget",
+    "minimize_error", "mse", "noisy_counts", "prior", "private_release", "project_simplex", "relative_errors",
+    "release", "root_rule", "simulate", "simulate_with", "top_down", "uniform", "variance",
+]  # fmt: skip
 
 
-def __getattr__(name: str):
-    """Load `plots` or `panels`, and Matplotlib with it, only when somebody draws."""
-    if name not in ("plots", "panels"):
+def __getattr__(name: str) -> Any:
+    if name not in _AROUND:
         raise AttributeError(f"module 'helpers' has no attribute {name!r}")
-    import importlib
+    module = import_module(f"helpers.{_AROUND[name]}")
+    return module if module.__name__.endswith(f".{name}") else getattr(module, name)
 
-    return importlib.import_module(f"helpers.{name}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_AROUND})

@@ -7,20 +7,23 @@ Every function takes a hierarchy and returns an `Allocation`, so comparing them 
 `mechanism` says otherwise; what is written ε here is then the budget of that mechanism, such as ρ for Gaussian noise.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import checks
+from .checks import Numbers
 from .hierarchy import Hierarchy, check_hierarchy
+from .layout import frozen
 from .mechanisms import LAPLACE, Mechanism, check_mechanism
 
 _SOLVED = 1e-14  # a spread that rounding alone could cause
 _ROUNDING = 1e-10  # below this spread, a step that brings no progress is rounding
 _MOST_STEPS = 60
-# Between these, no marginal error and no curvature leaves the range of doubles, whatever the tree and the mechanism.
-_RANGES = {"total": (1e-40, 1e40), "tau": (1e-60, 1e50), "weights": (1e-20, 1e20)}
+# Between these, no marginal error and no curvature leaves the range of doubles, whatever the tree and the mechanism; for
+# the budget of a level, "eps", the fourth power of an error must fit.
+_RANGES = {"total": (1e-40, 1e40), "tau": (1e-60, 1e50), "weights": (1e-20, 1e20), "eps": (1e-60, 1e60)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,14 @@ class Allocation:
     mechanism: Mechanism = LAPLACE
     optimised_on: Hierarchy | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        # Closed, because this error belongs to these budgets and to no others.
+        object.__setattr__(self, "eps", frozen(np.asarray(self.eps)))
+        object.__setattr__(self, "mse_by_level", frozen(np.asarray(self.mse_by_level)))
+
+    def __reduce__(self) -> tuple:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # a copy is closed, too
+
     @property
     def total(self) -> float:
         """Σ ε_l, the budget that a release with this allocation spends."""
@@ -49,13 +60,16 @@ class Allocation:
         """Total expected squared error over all nodes of the tree."""
         return float(self.mse_by_level.sum())
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.eps, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
         budgets = ", ".join(f"{name} {e:.4g}" for name, e in zip(self.levels, self.eps, strict=True))
-        kind = "" if self.mechanism is LAPLACE else f"{self.mechanism.name} noise: "
+        kind = "" if self.mechanism == LAPLACE else f"{self.mechanism.name} noise: "
         return f"Allocation({kind}{budgets}; total {self.total:.4g}, mse {self.mse:.4g})"
+
+
+Budgets = Numbers | Allocation  # what may be given as eps
 
 
 def uniform(hierarchy: Hierarchy, total: float, mechanism: Mechanism = LAPLACE) -> Allocation:
@@ -65,11 +79,11 @@ def uniform(hierarchy: Hierarchy, total: float, mechanism: Mechanism = LAPLACE) 
     >>> uniform(tree, total=1).eps
     array([0.5, 0.5])
     """
-    total, w = _checked(hierarchy, "total", total, None, mechanism)
-    return _at(hierarchy, np.full(len(w), total / len(w)), w, mechanism)
+    whole, w = check_amount(hierarchy, "total", total, None, mechanism)
+    return _at(hierarchy, np.full(len(w), whole / len(w)), w, mechanism)
 
 
-def cube_root(hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None) -> Allocation:
+def cube_root(hierarchy: Hierarchy, total: float, weights: Numbers | None = None) -> Allocation:
     """ε_l ∝ (w_l n_l)^(1/3): the optimum when all counts are large (or all zero). Needs node counts only, no data.
 
     >>> tree = Hierarchy.from_counts([[36], [1, 2, 3, 4, 5, 6, 7, 8]], [None, [0] * 8])
@@ -80,7 +94,7 @@ def cube_root(hierarchy: Hierarchy, total: float, weights: Sequence[float] | Non
 
 
 def root_rule(
-    hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None, mechanism: Mechanism = LAPLACE
+    hierarchy: Hierarchy, total: float, weights: Numbers | None = None, mechanism: Mechanism = LAPLACE
 ) -> Allocation:
     """The same for any mechanism, b_l ∝ (w_l n_l)^(1/k): a cube root for Laplace noise, a square root for Gaussian.
 
@@ -91,12 +105,23 @@ def root_rule(
     >>> root_rule(tree, total=3, mechanism=GAUSSIAN).eps
     array([1., 2.])
     """
-    total, w = _checked(hierarchy, "total", total, weights, mechanism)
-    return _at(hierarchy, total * _root_shares(hierarchy, w, mechanism), w, mechanism)
+    whole, w = check_amount(hierarchy, "total", total, weights, mechanism)
+    return _at(hierarchy, whole * root_shares(hierarchy, w, mechanism), w, mechanism)
+
+
+def root_shares(hierarchy: Hierarchy, weights: np.ndarray | None = None, mechanism: Mechanism = LAPLACE) -> np.ndarray:
+    """(L,) what part of the budget each level gets by `root_rule`: looks at node counts alone, and at no count.
+
+    >>> root_shares(Hierarchy.from_counts([[36], [1, 2, 3, 4, 5, 6, 7, 8]], [None, [0] * 8])).round(4)
+    array([0.3333, 0.6667])
+    """
+    n = hierarchy.sizes if weights is None else weights * hierarchy.sizes
+    root = np.cbrt(n) if mechanism.power == 3 else n ** (1 / mechanism.power)
+    return root / root.sum()
 
 
 def minimize_error(
-    hierarchy: Hierarchy, total: float, weights: Sequence[float] | None = None, mechanism: Mechanism = LAPLACE
+    hierarchy: Hierarchy, total: float, weights: Numbers | None = None, mechanism: Mechanism = LAPLACE
 ) -> Allocation:
     """Program (1): minimise Σ_l w_l F_l(ε_l) over ε > 0 with Σ_l ε_l = total.
 
@@ -107,13 +132,13 @@ def minimize_error(
     >>> minimize_error(tree, total=1).eps.round(4)
     array([0.4581, 0.5419])
     """
-    total, w = _checked(hierarchy, "total", total, weights, mechanism)
+    whole, w = check_amount(hierarchy, "total", total, weights, mechanism)
     on = hierarchy if len(hierarchy.levels) > 1 else None  # a single level gets the total, whatever its counts are
-    return _allocation(hierarchy, *_newton(hierarchy, total, w, mechanism), mechanism, on)
+    return _allocation(hierarchy, *_newton(hierarchy, whole, w, mechanism), mechanism, on)
 
 
 def minimize_budget(
-    hierarchy: Hierarchy, tau: float, weights: Sequence[float] | None = None, mechanism: Mechanism = LAPLACE
+    hierarchy: Hierarchy, tau: float, weights: Numbers | None = None, mechanism: Mechanism = LAPLACE
 ) -> Allocation:
     """Program (2): minimise Σ_l ε_l over ε > 0 with Σ_l w_l F_l(ε_l) ≤ tau (people squared).
 
@@ -126,36 +151,71 @@ def minimize_budget(
     >>> round(best.mse, 9), round(best.total, 4)
     (40.0, 0.6099)
     """
-    tau, w = _checked(hierarchy, "tau", tau, weights, mechanism)
+    target, w = check_amount(hierarchy, "tau", tau, weights, mechanism)
     k = mechanism.power
     # Proposition 4 puts E(T) between C/T^(k−1) and twice that (or, for discrete noise, below); start where C/T^(k−1) = tau.
-    total = (((w * hierarchy.sizes) ** (1 / k)).sum() ** k * mechanism.least / tau) ** (1 / (k - 1))
+    total = (((w * hierarchy.sizes) ** (1 / k)).sum() ** k * mechanism.empty_mse / target) ** (1 / (k - 1))
     total = min(total, mechanism.largest)
     for _ in range(_MOST_STEPS):
         eps, marginal = _newton(hierarchy, total, w, mechanism)
         error = w @ _mse_by_level(hierarchy, eps, mechanism)
         # The slope of log E in log T is −T M/E, with the marginal error M = −dE/dT.
-        factor = (error / tau) ** (error / (total * marginal.mean()))
+        factor = (error / target) ** (error / (total * marginal.mean()))
         before, total = total, min(total * factor, mechanism.largest)
         if abs(total - before) <= 1e-15 * before:
             break
-    if error > 1.001 * tau:  # only where a budget can be too large for doubles
-        raise ValueError(f"tau must be an error that {mechanism.name} noise can reach, got {tau:g}; {error:g} is the least")
+    if error > 1.001 * target:  # only where a budget can be too large for doubles
+        raise ValueError(
+            f"tau must be an error that {mechanism.name} noise can reach, got {target:g}; {error:g} is the least"
+        )
     return _allocation(hierarchy, eps, marginal, mechanism, hierarchy)
+
+
+def check_eps(hierarchy: Hierarchy, eps: Budgets, mechanism: Mechanism | None = None) -> tuple[np.ndarray, Mechanism]:
+    """(L,) budgets above zero, one a level, from numbers or from an `Allocation`, and the mechanism they are meant for.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> check_eps(tree, [1, 2])
+    (array([1., 2.]), <Laplace noise, budget ε>)
+    """
+    check_hierarchy(hierarchy)
+    budgets = checks.per_level("eps", eps, hierarchy.levels)
+    meant = eps.mechanism if isinstance(eps, Allocation) else None
+    mechanism = check_mechanism((meant or LAPLACE) if mechanism is None else mechanism)
+    if meant not in (None, mechanism):  # a ρ is not an ε
+        raise ValueError(f"mechanism must be that of the allocation in eps, {meant.name}, got {mechanism.name}")
+    checks.all_between("eps", budgets, *_RANGES["eps"])
+    mechanism.check_largest("eps", budgets)
+    return budgets, mechanism
+
+
+def check_amount(
+    hierarchy: Hierarchy, name: str, value: float, weights: Numbers | None, mechanism: Mechanism = LAPLACE
+) -> tuple[float, np.ndarray]:
+    """A total or a tau, by its name, as a float that a solver can work with, and (L,) weights: ones unless told.
+
+    >>> check_amount(Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), "total", 1, weights=None)
+    (1.0, array([1., 1.]))
+    """
+    check_hierarchy(hierarchy)
+    number = checks.positive(name, value)
+    check_mechanism(mechanism)
+    checks.between(name, number, *_RANGES[name])
+    if name == "total":
+        mechanism.check_largest(name, number)
+    if weights is None:
+        return number, np.ones(len(hierarchy.levels))
+    w = checks.per_level("weights", weights, hierarchy.levels)
+    return number, checks.all_between("weights", w, *_RANGES["weights"])
 
 
 def _newton(
     hierarchy: Hierarchy, total: float, w: np.ndarray, mechanism: Mechanism = LAPLACE
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(L,) the solution of program (1), and (L,) its marginal errors.
-
-    The marginal error M_l falls like 1/ε^k (k = 3 for Laplace noise), so Newton's
-    method works on G_l = M_l^(−1/k), almost a straight line in ε: find steps that
-    make G equal at all levels and add up to zero.
-    """
-    k = mechanism.power
-    eps = total * _root_shares(hierarchy, w, mechanism)
-    least, best = np.inf, None
+    """(L,) the solution of program (1), and (L,) its marginal errors."""
+    step = _root_step if mechanism.scale_free else _local_power_step
+    eps = total * root_shares(hierarchy, w, mechanism)
+    least, best = np.inf, (eps, eps)
     for _ in range(_MOST_STEPS):
         marginal, curvature = _derivatives(hierarchy, eps, w, mechanism)
         spread = _spread(marginal)
@@ -165,23 +225,33 @@ def _newton(
             break  # rounding, not the method, now moves the spread
         if spread < _SOLVED:
             break
-        if not mechanism.steady:  # whole noise, not Laplace noise
-            eps = _by_local_powers(eps, marginal, curvature, total)
-            continue
-        g = marginal ** (-1 / k)
-        slope = g * curvature / (k * marginal)
-        step = (sum((g / slope).tolist()) / sum((1 / slope).tolist()) - g) / slope
-        # Stay inside ε > 0: go at most nine tenths of the way to the boundary.
-        step *= 0.9 / max(0.9, *(-step / eps).tolist())
-        eps = eps + step
-        eps *= total / sum(eps.tolist())
+        eps = step(eps, marginal, curvature, total, mechanism.power)
     return best
 
 
-def _by_local_powers(eps: np.ndarray, marginal: np.ndarray, curvature: np.ndarray, total: float) -> np.ndarray:
+def _root_step(eps: np.ndarray, marginal: np.ndarray, curvature: np.ndarray, total: float, k: int) -> np.ndarray:
+    """(L,) the next budgets: one step of Newton's method.
+
+    The marginal error M_l falls like 1/ε^k (k = 3 for Laplace noise), so the method
+    works on G_l = M_l^(−1/k), almost a straight line in ε: find steps that make G
+    equal at all levels and add up to zero.
+    """
+    M, e = marginal.tolist(), eps.tolist()  # of a handful of numbers, plain Python is faster than NumPy
+    G = [m ** (-1 / k) for m in M]
+    slope = [g * c / (k * m) for g, c, m in zip(G, curvature.tolist(), M, strict=True)]
+    mu = sum([g / s for g, s in zip(G, slope, strict=True)]) / sum([1 / s for s in slope])
+    step = [(mu - g) / s for g, s in zip(G, slope, strict=True)]
+    # Stay inside ε > 0: go at most nine tenths of the way to the boundary.
+    part = 0.9 / max(0.9, *[-d / x for d, x in zip(step, e, strict=True)])
+    new = [x + part * d for d, x in zip(step, e, strict=True)]
+    return np.array(new) * (total / sum(new))
+
+
+def _local_power_step(eps: np.ndarray, marginal: np.ndarray, curvature: np.ndarray, total: float, k: int) -> np.ndarray:
     """(L,) the solution of program (1) if each marginal error were M_l (ε_l/x)^κ_l, with the slope κ_l that it has here.
 
-    Then x_l = ε_l (M_l/λ)^(1/κ_l), and log Σ x is convex in log λ: Newton's method finds the λ that makes Σ x the total.
+    For whole noise, whose slope is not k everywhere. Then x_l = ε_l (M_l/λ)^(1/κ_l), and log Σ x is convex in log λ:
+    Newton's method finds the λ that makes Σ x the total.
     """
     log_m, kappa = np.log(marginal), curvature * eps / marginal
     log_lambda = log_m.min()
@@ -194,15 +264,10 @@ def _by_local_powers(eps: np.ndarray, marginal: np.ndarray, curvature: np.ndarra
     return x * (total / x.sum())
 
 
-def _root_shares(hierarchy: Hierarchy, w: np.ndarray, mechanism: Mechanism) -> np.ndarray:
-    root = np.cbrt(w * hierarchy.sizes) if mechanism.power == 3 else (w * hierarchy.sizes) ** (1 / mechanism.power)
-    return root / root.sum()
-
-
 def _mse_by_level(hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism) -> np.ndarray:
     """(L,) F_l(ε_l), one evaluation for each distinct count."""
     c = hierarchy.repeated
-    return np.add.reduceat(c.times * mechanism.error(c.counts, np.repeat(eps, c.lengths)), c.starts)
+    return np.add.reduceat(c.times * mechanism.mse_unchecked(c.counts, eps.repeat(c.lengths)), c.starts)
 
 
 def _derivatives(
@@ -210,7 +275,7 @@ def _derivatives(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(L,) marginal errors −w_l F_l′(ε_l) and (L,) curvatures w_l F_l″(ε_l), both positive."""
     c = hierarchy.repeated
-    slope, curvature = mechanism.derivatives(c.counts, np.repeat(eps, c.lengths))
+    slope, curvature = mechanism.derivatives(c.counts, eps.repeat(c.lengths))
     return w * np.add.reduceat(c.times * slope, c.starts), w * np.add.reduceat(c.times * curvature, c.starts)
 
 
@@ -226,17 +291,5 @@ def _at(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray, mechanism: Mechani
 def _allocation(
     hierarchy: Hierarchy, eps: np.ndarray, marginal: np.ndarray, mechanism: Mechanism, on: Hierarchy | None = None
 ) -> Allocation:
-    return Allocation(hierarchy.levels, eps, _mse_by_level(hierarchy, eps, mechanism), _spread(marginal), mechanism, on)
-
-
-def _checked(hierarchy: Hierarchy, name: str, value: float, weights, mechanism: Mechanism) -> tuple[float, np.ndarray]:
-    check_hierarchy(hierarchy)
-    value = checks.positive(name, value)
-    check_mechanism(mechanism)
-    checks.between(name, value, *_RANGES[name])
-    if name == "total":
-        mechanism.check_largest(name, value)
-    if weights is None:
-        return value, np.ones(len(hierarchy.levels))
-    w = checks.per_level("weights", weights, hierarchy.levels)
-    return value, checks.all_between("weights", w, *_RANGES["weights"])
+    error = _mse_by_level(hierarchy, eps, mechanism)
+    return Allocation(hierarchy.levels, eps, error, _spread(marginal), mechanism, on)

@@ -1,8 +1,9 @@
 """Refuse bad input with a sentence that names the argument, its value and what would be right."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import inf, isfinite
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ import numpy as np
 # Counts, budgets, weights and variances beyond these have squares that a double cannot hold.
 LEAST, MOST = 1e-150, 1e150
 MOST_TRIALS = 10**12  # would run for years
+
+Numbers = Sequence[float] | np.ndarray
+Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
 def positive(name: str, value: Any) -> float:
@@ -25,12 +29,22 @@ def positive(name: str, value: Any) -> float:
     """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a finite number above zero, got {value!r}")
     number = _float(value)
     if not isfinite(number) or number <= 0:
         raise ValueError(f"{name} must be a finite number above zero, got {value}")
     return between(name, number, LEAST, MOST)
+
+
+def fraction(name: str, value: float | Fraction) -> Fraction:
+    """Return a positive number as a fraction; a float is taken for the decimal that it prints.
+
+    >>> fraction("eps", 0.1)
+    Fraction(1, 10)
+    """
+    number = positive(name, value)
+    return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(repr(number))
 
 
 def between(name: str, number: float, least: float, most: float) -> float:
@@ -78,13 +92,14 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     Traceback (most recent call last):
     ValueError: trials must be a whole number of at least 2, got 1
     """
-    if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    if value < least:
+    number = int(value)
+    if number < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value}")
-    if most is not None and value > most:
+    if most is not None and number > most:
         raise ValueError(f"{name} must be a whole number of at most {most:,}, got {value}")
-    return int(value)
+    return number
 
 
 def numbers(name: str, values: Any) -> np.ndarray:
@@ -98,8 +113,10 @@ def numbers(name: str, values: Any) -> np.ndarray:
     """
     array = _as_array(name, values)
     if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # a wider float may be too large for a double, which is then infinite
+            array = array.astype(np.float64, copy=False)
         refuse_if_any(name, "finite", array, ~np.isfinite(array))
-        return array.astype(np.float64, copy=False)
+        return array
     if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
         return array.astype(np.float64)  # as an int64 it would turn negative
     return array.astype(np.int64, copy=False)
@@ -152,9 +169,7 @@ def per_level(name: str, values: Any, levels: Sequence[str]) -> np.ndarray:
     array = positives(name, values)
     if array.shape != (len(levels),):
         got = array.size if array.ndim == 1 else f"an array of shape {array.shape}"
-        raise ValueError(
-            f"{name} must have one entry for each of the {len(levels)} levels ({', '.join(levels)}), got {got}"
-        )
+        raise ValueError(f"{name} must have one entry for each of the {len(levels)} levels ({', '.join(levels)}), got {got}")
     return array
 
 
@@ -185,6 +200,18 @@ def one_of(name: str, value: Any, options: Sequence[str]) -> str:
     return value
 
 
+def generator(seed: Seed) -> np.random.Generator:
+    """Return a random generator from a seed: a whole number, a Generator, a SeedSequence, or None for a fresh one.
+
+    >>> generator(-1)
+    Traceback (most recent call last):
+    ValueError: seed must be a whole number of at least 0, got -1
+    """
+    if seed is None or isinstance(seed, np.random.Generator | np.random.SeedSequence):
+        return np.random.default_rng(seed)
+    return np.random.default_rng(whole("seed", seed, least=0))
+
+
 def path(name: str, value: Any) -> Path:
     """Return `value` as a path if it can be one.
 
@@ -210,7 +237,7 @@ def _as_array(name: str, values: Any) -> np.ndarray:
         return array
     if array.dtype.kind == "O":  # pandas keeps missing values and mixed columns as objects
         values = [_number(name, v) for v in array.ravel()]
-        fits = all(isinstance(v, Integral) and abs(v) <= np.iinfo(np.int64).max for v in values)
+        fits = all(isinstance(v, Integral) and abs(int(v)) <= np.iinfo(np.int64).max for v in values)
         plain = np.array(values, dtype=np.int64) if fits else np.array([_float(v) for v in values])
         return plain.reshape(array.shape)
     first = array.ravel()[0] if array.size else values
@@ -224,19 +251,19 @@ def _misleads(values: Any) -> bool:
     return isinstance(values, (bool, np.bool_)) or np.ma.is_masked(values)
 
 
-def _number(name: str, value: Any) -> float | int:
+def _number(name: str, value: Any) -> Real | float:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return float("nan")  # refused as not finite, with its index, by `numbers`
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name} must be numbers, got {value!r}")
     return value
 
 
-def _float(value: Real) -> float:
+def _float(value: Real | float) -> float:
     try:
         return float(value)
     except OverflowError:  # a whole number or a fraction beyond the largest float
-        return inf if value > 0 else -inf
+        return -inf if value < 0 else inf
 
 
 def refuse_if_any(name: str, right: str, array: np.ndarray, wrong: np.ndarray) -> None:

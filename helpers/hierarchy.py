@@ -8,19 +8,21 @@ Siblings are adjacent and in their parents' order, so a family is a slice and a 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from . import census, checks, layout
+from . import checks, layout
+from .checks import Numbers
 from .layout import Repeated, Run
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Counts in a tree where every parent is the sum of its children.
+    """Counts in a tree where every parent is the sum of its children. Nothing in it can be changed afterwards.
 
     Build one with `from_frame` (a table of leaves) or `from_counts` (arrays). A node with a count of zero may have no
     children; any other node above the lowest level has at least one.
@@ -30,6 +32,25 @@ class Hierarchy:
     counts: tuple[np.ndarray, ...]
     parents: tuple[np.ndarray | None, ...]
     labels: tuple[np.ndarray, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check everything, put siblings side by side in their parents' order, and close the arrays."""
+        counts, links = _check_counts(self.counts, self.parents)
+        levels = _check_level_names(self.levels)
+        if len(levels) != len(counts):
+            raise ValueError(f"levels must name each of the {len(counts)} levels in counts, got {len(levels)} names")
+        labels = None if self.labels is None else _check_labels(self.labels, counts)
+        order = None  # (n,) the old index of each node of the level above, in its new place
+        for level, link in enumerate(links, start=1):
+            parent = link if order is None else np.argsort(order)[link]
+            order = None if np.all(parent[1:] >= parent[:-1]) else np.argsort(parent, kind="stable")
+            links[level - 1] = parent if order is None else parent[order]
+            if order is not None:
+                counts[level] = counts[level][order]
+                if labels is not None:
+                    labels[level] = labels[level][order]
+        self._close(levels, counts, links, labels)
+        self._check_sums()
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, levels: Sequence[str], count: str = "population") -> "Hierarchy":
@@ -43,24 +64,27 @@ class Hierarchy:
         >>> [c.tolist() for c in tree.counts], tree.parents[1].tolist()
         ([[200, 90], [120, 80, 90]], [0, 0, 1])
         """
-        levels = _check_frame(frame, levels, count)
-        leaf_counts = _column(frame, count)
+        names_of_levels = _check_frame(frame, levels, count)
+        people = _summable(checks.counts(f"frame[{count!r}]", frame[count].to_numpy()))  # (rows,)
         path = np.zeros(len(frame), dtype=np.int64)  # (rows,) each row's node at the level above
         counts, parents, labels = [], [], []
-        for level in levels:
+        for level in names_of_levels:
             keys, names = _keys(frame, level)
             # The pair (parent, key) as one number: sorting it puts siblings together in their parents' order.
             pair, path = np.unique(path * len(names) + keys, return_inverse=True)
             parents.append(pair // len(names))
             labels.append(np.asarray(names)[pair % len(names)])
-            counts.append(_sum_by(path, leaf_counts, len(pair)))
-        return cls(tuple(levels), tuple(counts), (None, *parents[1:]), tuple(labels))
+            counts.append(np.zeros(len(pair), dtype=people.dtype))
+            np.add.at(counts[-1], path, people)  # whole numbers stay whole, which bincount would make floats
+        tree = cls.__new__(cls)  # right by construction, so that nothing is left to check
+        tree._close(names_of_levels, counts, parents[1:], labels)
+        return tree
 
     @classmethod
     def from_counts(
         cls,
-        counts: Sequence[Sequence[float]],
-        parents: Sequence[Sequence[int] | None],
+        counts: Sequence[Numbers],
+        parents: Sequence[Numbers | None],
         levels: Sequence[str] | None = None,
     ) -> "Hierarchy":
         """Build the tree from one array of counts a level and, below the top, each node's parent index.
@@ -71,112 +95,84 @@ class Hierarchy:
         >>> tree.levels, tree.sizes.tolist()
         (('level 1', 'level 2'), [1, 2])
         """
-        arrays, indices = _check_counts(counts, parents)
-        levels = _check_level_names([f"level {i + 1}" for i in range(len(arrays))] if levels is None else levels)
-        if len(levels) != len(arrays):
-            raise ValueError(f"levels must name each of the {len(arrays)} levels in counts, got {len(levels)} names")
-        order = None  # (n,) the old index of each node of the level above, in its new place
-        for level in range(1, len(arrays)):
-            parent = indices[level]
-            if order is not None:
-                parent = np.argsort(order)[parent]
-            order = None if np.all(parent[1:] >= parent[:-1]) else np.argsort(parent, kind="stable")
-            indices[level] = parent if order is None else parent[order]
-            arrays[level] = arrays[level] if order is None else arrays[level][order]
-        _check_sums(levels, arrays, indices)
-        return cls(tuple(levels), tuple(arrays), tuple(indices))
+        _check_list("counts", counts)
+        names = [f"level {i + 1}" for i in range(len(counts))] if levels is None else levels
+        unchecked: tuple[Any, ...] = names, counts, parents  # __post_init__ says what is wrong with them
+        return cls(*unchecked)
+
+    @property
+    def links(self) -> tuple[np.ndarray, ...]:
+        """`parents` of the levels below the top, the only ones that have any: links[l] leads from level l + 1 to level l."""
+        return tuple(link for link in self.parents if link is not None)
 
     @cached_property
     def sizes(self) -> np.ndarray:
         """(L,) number of nodes at each level."""
-        return np.array([len(c) for c in self.counts])
+        return layout.freeze(np.array([len(c) for c in self.counts]))
 
     @cached_property
     def floats(self) -> tuple[np.ndarray, ...]:
         """`counts` as floats: noise is added and taken off faster when nothing has to be converted on the way."""
-        return tuple(c.astype(np.float64, copy=False) for c in self.counts)
+        return tuple(c if c.dtype == np.float64 else layout.freeze(c.astype(np.float64)) for c in self.counts)
+
+    @cached_property
+    def families(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """For each level but the lowest, which of its nodes have children, and where below their families start."""
+        return tuple(map(layout.families, self.links))
+
+    def sum_children(self, level: int, below: np.ndarray) -> np.ndarray:
+        """(n,) for each node of a level, the sum of what its children have in `below`; zero without children.
+
+        >>> tree = Hierarchy.from_counts([[5, 0], [2, 3]], [None, [0, 0]])
+        >>> tree.sum_children(0, np.array([10, 20]))
+        array([30,  0])
+        """
+        fertile, starts = self.families[level]
+        out = np.zeros(self.sizes[level], dtype=below.dtype)  # whole numbers stay whole
+        out[fertile] = np.add.reduceat(below, starts)
+        return out
 
     @cached_property
     def runs(self) -> tuple[tuple[Run, ...], ...]:
         """For each level below the top, its families in cache-sized runs, in order."""
-        return tuple(map(layout.runs, self.parents[1:]))
+        return tuple(map(layout.runs, self.links))
 
     @cached_property
     def repeated(self) -> Repeated:
         """The distinct counts of each large level, and how often each occurs: thousands of blocks share a few hundred."""
         values, times = zip(*map(layout.distinct, self.counts), strict=True)
         lengths = np.array([len(v) for v in values])
-        return Repeated(np.concatenate(values), np.concatenate(times), np.cumsum(lengths) - lengths, lengths)
+        arrays = np.concatenate(values), np.concatenate(times), np.cumsum(lengths) - lengths, lengths
+        return Repeated(*map(layout.freeze, arrays))
+
+    def _close(
+        self, levels: list[str], counts: list[np.ndarray], links: list[np.ndarray], labels: list[np.ndarray] | None
+    ) -> None:
+        """Take these arrays, which are right and in order, in a form that nobody can change."""
+        closed_labels = None if labels is None else tuple(map(layout.frozen, labels))
+        fields = tuple(levels), tuple(map(layout.frozen, counts)), (None, *map(layout.frozen, links)), closed_labels
+        for name, value in zip(("levels", "counts", "parents", "labels"), fields, strict=True):
+            object.__setattr__(self, name, value)  # the only way into a frozen dataclass, and only from here
+
+    def _check_sums(self) -> None:
+        for level, (above, below) in enumerate(pairwise(self.counts)):
+            sums = self.sum_children(level, below)
+            # Whole numbers add up exactly; fractions (a prior spread evenly) only to rounding.
+            exact = above.dtype.kind == below.dtype.kind == "i"
+            wrong = sums != above if exact else ~np.isclose(sums, above, rtol=1e-9, atol=0)
+            if wrong.any():
+                i = wrong.argmax()
+                raise ValueError(
+                    f"counts[{level + 1}] must sum to its parents: node {i} of {self.levels[level]} "
+                    f"has {above[i]}, but its children add up to {sums[i]}"
+                )
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.levels, self.counts, self.parents, self.labels)  # a copy is closed, too
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n:,} {name}" for name, n in zip(self.levels, self.sizes, strict=True))
         return f"Hierarchy({sizes}; total {self.counts[0].sum():,})"
-
-
-def load_state(
-    state: str,
-    tree: str = "published",
-    levels: Sequence[str] = ("state", "tract", "block"),
-    source: str = "embedded",
-) -> Hierarchy:
-    """The 2020 census counts of a state ("wyoming", "WY" or "56") as a tree.
-
-    Trees: `published` (the paper's: blocks with people, the county left out of the codes), `populated` (blocks with people)
-    and `geography` (every block). `levels` is any chain out of state, county, tract, block group, block. `source` is
-    "embedded" (three states, without any network), "official" (any state: its redistricting file, downloaded on first use)
-    or "ppmf" (the microdata of the paper: a very large download).
-
-    >>> load_state("wyoming")
-    Hierarchy(1 state, 128 tract, 20,975 block; total 576,851)
-    """
-    levels = census.check_levels(levels)
-    return Hierarchy.from_frame(census.leaves(state, tree, levels, source), levels)
-
-
-def load_nation(levels: Sequence[str] = census.NATION_LEVELS) -> Hierarchy:
-    """The 2020 census counts of the 50 states and D.C. as a tree with every block, without any network, in about a second.
-
-    `levels` is any chain out of country, state, county, tract, block group, block. The tree has labels, the Bureau's codes,
-    unless it goes down to the blocks, whose own codes are not in the file. It holds about 130 MB.
-
-    >>> load_nation(["country", "state", "county"])
-    Hierarchy(1 country, 51 state, 3,143 county; total 331,449,281)
-    """
-    levels = census.check_levels(levels, census.NATION_LEVELS)
-    counts, parents, labels = census.nation(levels)
-    return Hierarchy(tuple(levels), tuple(counts), tuple(parents), labels and tuple(labels))
-
-
-def prior(
-    state: str,
-    tree: str = "published",
-    levels: Sequence[str] = ("state", "tract", "block"),
-    source: str = "embedded",
-) -> Hierarchy:
-    """A public stand-in for `load_state`: the state in 2010, for choosing a split before looking at 2020.
-
-    With `source` "official" or "ppmf" these are the true blocks of 2010 (downloaded on first use). What lies on a computer
-    already never changes the default, "embedded". There, counts down to the block group are those of 2010, and each group is
-    spread evenly over k blocks, where k is the average number of blocks a group has: blocks of the 2020 tree over groups of
-    2010, rounded. (With the tree `geography` that number is public geography; with the other two it is the number of blocks
-    with people.)
-
-    >>> prior("wyoming")
-    Hierarchy(1 state, 100 tract, 21,125 block; total 563,626)
-    """
-    levels, source = census.check_levels(levels), checks.one_of("source", source, census.SOURCES)
-    upper = [level for level in levels if level != "block"]
-    if upper == levels or source != "embedded":
-        return Hierarchy.from_frame(census.leaves_2010(state, tree, levels, source), levels)
-    to_groups = upper if "block group" in upper else [*upper, "block group"]
-    groups = Hierarchy.from_frame(census.leaves_2010(state, tree, to_groups), to_groups)
-    k = round(load_state(state, tree, levels).sizes[-1] / groups.sizes[-1])
-    parent = np.arange(groups.sizes[-1]) if "block group" in upper else groups.parents[-1]
-    return Hierarchy.from_counts(
-        [*groups.counts[: len(upper)], np.repeat(groups.counts[-1] / k, k)],
-        [*groups.parents[: len(upper)], np.repeat(parent, k) if upper else None],
-        levels,
-    )
 
 
 def check_hierarchy(value: Any) -> None:
@@ -218,13 +214,6 @@ def _check_list(name: str, values: Any) -> None:
         raise TypeError(f"{name} must be a list with one array a level, got {values!r}")
 
 
-def _sum_by(index: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
-    """(size,) sums of the values that share an index, in the values' own type (bincount would make floats)."""
-    out = np.zeros(size, dtype=values.dtype)
-    np.add.at(out, index, values)
-    return out
-
-
 def _check_level_names(levels: Sequence[str]) -> list[str]:
     if not isinstance(levels, Iterable) or isinstance(levels, str) or getattr(levels, "ndim", 1) != 1:
         raise TypeError(f"levels must be a list of names, top first, got {levels!r}")
@@ -255,13 +244,9 @@ def _check_frame(frame: pd.DataFrame, levels: Sequence[str], count: str) -> list
     return levels
 
 
-def _column(frame: pd.DataFrame, count: str) -> np.ndarray:
-    return _summable(checks.counts(f"frame[{count!r}]", frame[count].to_numpy()))
-
-
 def _summable(counts: np.ndarray) -> np.ndarray:
-    """Whole numbers stay whole, unless their sum is too large for an int64."""
-    return counts if counts.sum(dtype=np.float64) < 2**63 else counts.astype(np.float64)
+    """Whole numbers stay whole, unless their sum, which floats only know to rounding, could be too large for an int64."""
+    return counts if counts.sum(dtype=np.float64) < 0.99 * 2**63 else counts.astype(np.float64)
 
 
 def _keys(frame: pd.DataFrame, level: str) -> tuple[np.ndarray, pd.Index]:
@@ -276,7 +261,8 @@ def _keys(frame: pd.DataFrame, level: str) -> tuple[np.ndarray, pd.Index]:
         raise TypeError(f"frame[{level!r}] must have keys that can be put in order, such as text, got a mixture") from None
 
 
-def _check_counts(counts, parents) -> tuple[list[np.ndarray], list[np.ndarray | None]]:
+def _check_counts(counts: Any, parents: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The arrays of every level, and the parents of those below the top."""
     for name, value in (("counts", counts), ("parents", parents)):
         _check_list(name, value)
     if len(counts) == 0:
@@ -286,18 +272,26 @@ def _check_counts(counts, parents) -> tuple[list[np.ndarray], list[np.ndarray | 
     if parents[0] is not None:
         raise ValueError(f"parents[0] must be None, because the top level has no parents, got {parents[0]!r}")
     arrays = [_level_counts(level, c) for level, c in enumerate(counts)]
-    below = [_level_parents(level, parents[level], arrays) for level in range(1, len(counts))]
-    return arrays, [None, *below]
+    return arrays, [_level_parents(level, parents[level], arrays) for level in range(1, len(counts))]
 
 
-def _level_counts(level: int, values) -> np.ndarray:
+def _check_labels(labels: Any, counts: list[np.ndarray]) -> list[np.ndarray]:
+    _check_list("labels", labels)
+    arrays = [np.asarray(names) for names in labels]
+    sizes, found = [c.shape for c in counts], [names.shape for names in arrays]
+    if found != sizes:
+        raise ValueError(f"labels must have one entry for each node, as counts has (shapes {sizes}), got shapes {found}")
+    return arrays
+
+
+def _level_counts(level: int, values: Any) -> np.ndarray:
     array = checks.counts(f"counts[{level}]", values)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"counts[{level}] must be a flat array with at least one node, got shape {array.shape}")
-    return _summable(array).copy()  # the tree keeps sums of it, so nobody else may change it
+    return _summable(array)
 
 
-def _level_parents(level: int, values, arrays: list[np.ndarray]) -> np.ndarray:
+def _level_parents(level: int, values: Any, arrays: list[np.ndarray]) -> np.ndarray:
     name, above = f"parents[{level}]", len(arrays[level - 1])
     if values is None:
         raise ValueError(f"{name} must hold a parent index for each node, got None")
@@ -310,19 +304,4 @@ def _level_parents(level: int, values, arrays: list[np.ndarray]) -> np.ndarray:
     if outside.any():
         i = outside.argmax()
         raise ValueError(f"{name} must be from 0 to {above - 1}, an index of a node above, got {array[i]} at index {i}")
-    return array.copy()
-
-
-def _check_sums(levels: list[str], arrays: list[np.ndarray], indices: list[np.ndarray | None]) -> None:
-    for level in range(1, len(arrays)):
-        above, below = arrays[level - 1], arrays[level]
-        sums = _sum_by(indices[level], below, len(above))
-        # Whole numbers add up exactly; fractions (a prior spread evenly) only to rounding.
-        exact = above.dtype.kind == below.dtype.kind == "i"
-        wrong = sums != above if exact else ~np.isclose(sums, above, rtol=1e-9, atol=0)
-        if wrong.any():
-            i = wrong.argmax()
-            raise ValueError(
-                f"counts[{level}] must sum to its parents: node {i} of {levels[level - 1]} "
-                f"has {above[i]}, but its children add up to {sums[i]}"
-            )
+    return array

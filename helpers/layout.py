@@ -1,6 +1,6 @@
-"""How the levels of a tree lie in memory: families in runs that fit the cache, and counts without their repeats.
+"""How the levels of a tree lie in memory: unchangeable, families in runs that fit the cache, counts without their repeats.
 
-    family: the children of one parent, which are neighbours · run: a stretch of whole families
+family: the children of one parent, which are neighbours · run: a stretch of whole families
 """
 
 from typing import NamedTuple
@@ -29,6 +29,37 @@ class Repeated(NamedTuple):
     lengths: np.ndarray  #: (L,) how many distinct counts each level has
 
 
+def freeze(array: np.ndarray) -> np.ndarray:
+    """A copy of a flat array in memory that nobody can write to: NumPy never opens the bytes of a `bytes` object again."""
+    if array.dtype.hasobject:  # labels of mixed kinds, which have no bytes
+        closed = array.copy()
+        closed.setflags(write=False)
+        return closed.view()
+    return np.frombuffer(array.tobytes(), array.dtype)
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The same numbers in an array that cannot change: itself if `freeze` made it, and else a copy.
+
+    >>> mine = np.array([1, 2])
+    >>> kept = frozen(mine)
+    >>> mine[0] = 7
+    >>> kept, frozen(kept) is kept
+    (array([1, 2]), True)
+    """
+    return array if isinstance(array.base, bytes) else freeze(array)
+
+
+def families(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(f,) the parents that have children, and (f,) where the family of each starts; siblings are neighbours.
+
+    >>> families(np.array([0, 0, 2]))  # a node without people, here 1, may have no children
+    (array([0, 2]), array([0, 2]))
+    """
+    starts = np.append(0, np.flatnonzero(parents[1:] != parents[:-1]) + 1)
+    return freeze(parents[starts]), freeze(starts)
+
+
 def runs(parents: np.ndarray) -> tuple[Run, ...]:
     """The families of a level in runs of RUN_NODES nodes at most; a family that is larger is a run of its own.
 
@@ -36,18 +67,17 @@ def runs(parents: np.ndarray) -> tuple[Run, ...]:
     >>> run.nodes, run.sizes.tolist(), run.parents.tolist()
     (slice(0, 3, None), [2, 1], [0, 2])
     """
-    fanout = np.bincount(parents)
-    fertile = np.flatnonzero(fanout)  # a node without people may have no children
-    sizes = fanout[fertile]
-    ends = np.cumsum(sizes)
-    found, f, families = [], 0, len(fertile)
-    while f < families:
-        start = ends[f] - sizes[f]
+    fertile, starts = families(parents)
+    ends = np.append(starts[1:], len(parents))
+    sizes = ends - starts
+    found, f, many = [], 0, len(fertile)
+    while f < many:
+        start = starts[f]
         g = max(f + 1, int(np.searchsorted(ends, start + RUN_NODES, side="right")))
         childless = fertile[g - 1] - fertile[f] > g - 1 - f
         owners = fertile[f:g] if childless else slice(int(fertile[f]), int(fertile[g - 1]) + 1)
         nodes = slice(int(start), int(ends[g - 1]))
-        found.append(Run(nodes, owners, ends[f:g] - sizes[f:g] - start, sizes[f:g]))
+        found.append(Run(nodes, owners, freeze(starts[f:g] - start), freeze(sizes[f:g])))
         f = g
     return tuple(found)
 

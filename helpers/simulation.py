@@ -1,4 +1,4 @@
-"""The error of a release, level by level: in closed form, and measured.
+"""The error of a release, level by level: in closed form, measured, and reported.
 
     e_t: (n,) error of a level in trial t · mu = E[e], its bias vector · Sigma = Cov(e) · T: trials
     bias2 = |mu|² · variance = tr Sigma · mse = bias2 + variance, all in people squared, summed over the level's nodes
@@ -17,20 +17,21 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from . import checks
-from .allocation import Allocation
+from .allocation import Budgets, check_eps
+from .checks import Seed
+from .consistency.methods import method_of
 from .hierarchy import Hierarchy, check_hierarchy, check_like
 from .mechanisms import Mechanism
-from .release import Seed, check_eps, draw, generator
+from .releasing import draw
 
 COLUMNS = ["bias2", "variance", "mse"]
 ESTIMATES = COLUMNS + [f"{c}_se" for c in COLUMNS]
 
 
-def expected_error(
-    hierarchy: Hierarchy, eps: Sequence[float] | Allocation, mechanism: Mechanism | None = None
-) -> pd.DataFrame:
+def expected_error(hierarchy: Hierarchy, eps: Budgets, mechanism: Mechanism | None = None) -> pd.DataFrame:
     """Bias², variance and MSE of each level in closed form, before any consistency step, in people squared.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
@@ -39,20 +40,20 @@ def expected_error(
     level 1  0.007     6.844   6.851
     level 2  0.185    10.641  10.826
     """
-    eps, kind = check_eps(hierarchy, eps, mechanism)
-    rows = [
-        (np.sum(kind.bias(n, e) ** 2), np.sum(kind.variance(n, e)), np.sum(kind.mse(n, e)))
-        for n, e in zip(hierarchy.counts, eps, strict=True)
-    ]
+    budgets, kind = check_eps(hierarchy, eps, mechanism)
+    rows = []
+    for n, e in zip(hierarchy.floats, budgets, strict=True):
+        bias2, mse = kind.bias_unchecked(n, e) ** 2, kind.mse_unchecked(n, e)
+        rows.append((bias2.sum(), (mse - bias2).sum(), mse.sum()))
     return pd.DataFrame(rows, index=list(hierarchy.levels), columns=COLUMNS)
 
 
 def simulate(
     hierarchy: Hierarchy,
-    eps: Sequence[float] | Allocation,
+    eps: Budgets,
     trials: int,
     seed: Seed = None,
-    consistent: bool = True,
+    consistent: bool | str | Callable = True,
     mechanism: Mechanism | None = None,
 ) -> pd.DataFrame:
     """Bias², variance and MSE of each level measured over `trials` releases, with standard errors (`bias2_se`, …).
@@ -60,19 +61,20 @@ def simulate(
     `bias2` is unbiased and may therefore come out slightly negative. The same seed gives the same numbers. A run of more
     than a second shows a progress bar (the environment variable TQDM_DISABLE=1 turns it off). With fewer than four trials
     the standard errors of `bias2` and `variance` cannot be told and are NaN. Where a level is a single node (or its errors
-    move as one) and its bias is lost in the noise, `bias2_se` is cautious: up to 1.6 times too large.
+    move as one) and its bias is lost in the noise, `bias2_se` is cautious: up to 1.6 times too large. `consistent` is as in
+    `release`, so comparing methods is a loop.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> simulate(tree, eps=[0.5, 0.5], trials=1000, seed=1).columns.tolist()
     ['bias2', 'variance', 'mse', 'bias2_se', 'variance_se', 'mse_se']
     """
-    eps, mechanism = check_eps(hierarchy, eps, mechanism)
-    checks.flag("consistent", consistent)
-    return _measured(hierarchy, lambda rng: draw(hierarchy, eps, rng, consistent, mechanism), trials, seed)
+    budgets, kind = check_eps(hierarchy, eps, mechanism)
+    method = method_of(consistent)
+    return _measured(hierarchy, lambda rng: draw(hierarchy, budgets, rng, method, kind), trials, seed)
 
 
 def simulate_with(
-    hierarchy: Hierarchy, once: Callable[[np.random.Generator], Sequence[np.ndarray]], trials: int, seed: Seed = None
+    hierarchy: Hierarchy, once: Callable[[np.random.Generator], Sequence[ArrayLike]], trials: int, seed: Seed = None
 ) -> pd.DataFrame:
     """`simulate` for a release of your own: `once` takes a random generator and returns one array of counts a level.
 
@@ -91,13 +93,50 @@ def simulate_with(
     return _measured(hierarchy, lambda rng: [x.copy() for x in check_like("once()", once(rng), hierarchy)], trials, seed)
 
 
+def relative_errors(hierarchy: Hierarchy, eps: Budgets) -> list[np.ndarray]:
+    """√MSE(N, ε_l) / N for each node with N > 0, one array a level, before any consistency step.
+
+    >>> tree = Hierarchy.from_counts([[100], [100, 0]], [None, [0, 0]])
+    >>> [r.round(4).tolist() for r in relative_errors(tree, eps=[1, 0.5])]
+    [[0.0141], [0.0283]]
+    """
+    budgets, mechanism = check_eps(hierarchy, eps)
+    filled = [(n[n > 0], e) for n, e in zip(hierarchy.floats, budgets, strict=True)]
+    return [np.sqrt(mechanism.mse_unchecked(n, e)) / n for n, e in filled]
+
+
+def error_report(hierarchy: Hierarchy, eps: Budgets, trials: int, seed: Seed = None) -> pd.DataFrame:
+    """A row a level: nodes, budget, the error of one count in closed form and measured, and how many are good to a tenth.
+
+    `expected` is before children are made to add up, `measured` after it, over `trials` simulated releases, `±` its standard
+    error. `within 10%` is the part of the nodes whose expected error is at most a tenth of their count (never, if empty).
+
+    >>> tree = Hierarchy.from_counts([[100], [100, 0]], [None, [0, 0]])
+    >>> error_report(tree, eps=[1, 0.5], trials=4, seed=1)[["nodes", "budget", "expected", "within 10%"]].round(2)
+             nodes  budget  expected  within 10%
+    level 1      1     1.0      1.41         1.0
+    level 2      2     0.5      2.45         0.5
+    """
+    measured = simulate(hierarchy, eps, trials, seed)
+    n, error = hierarchy.sizes, np.sqrt(measured.mse / hierarchy.sizes)
+    columns = {
+        "nodes": n,
+        "budget": check_eps(hierarchy, eps)[0],
+        "expected": np.sqrt(expected_error(hierarchy, eps).mse / n),
+        "measured": error,
+        "±": (measured.mse_se / n / (2 * error)).fillna(0.0),  # of a root: d√x = dx / 2√x; of no error at all: 0/0
+        "within 10%": [np.sum(r <= 0.1) for r in relative_errors(hierarchy, eps)] / n,
+    }
+    return pd.DataFrame(columns)
+
+
 def _measured(
     hierarchy: Hierarchy, once: Callable[[np.random.Generator], list[np.ndarray]], trials: int, seed: Seed
 ) -> pd.DataFrame:
     from tqdm import tqdm
 
     trials = checks.whole("trials", trials, least=2, most=checks.MOST_TRIALS)
-    rng = generator(seed)
+    rng = checks.generator(seed)
     levels = [ErrorStream(len(n), trials) for n in hierarchy.counts]
     for _ in tqdm(range(trials), desc="releases", delay=1, leave=False):
         for level, noisy, true in zip(levels, once(rng), hierarchy.floats, strict=True):
@@ -115,7 +154,9 @@ class _Moments:
     """Running mean and variance of a number, or of each in an array (Welford's update, which does not cancel)."""
 
     def __init__(self) -> None:
-        self.count, self.mean, self._squares = 0, 0.0, 0.0
+        self.count = 0
+        self.mean: float | np.ndarray = 0.0
+        self._squares: float | np.ndarray = 0.0
 
     def add(self, value: float | np.ndarray) -> None:
         self.count += 1
@@ -138,7 +179,8 @@ class ErrorStream:
     def __init__(self, size: int, trials: int, dot: Callable[[np.ndarray, np.ndarray], float | np.ndarray] = _dot) -> None:
         self.trials, self.seen, self._dot = trials, 0, dot
         self.sum = np.zeros(size)  # Σ e_t so far
-        self.first = self.difference = None  # the first trial of a pair; e_t − e_{t−1} of the last full pair
+        self.first: np.ndarray | None = None  # the first trial of a pair that is not full yet
+        self.difference: np.ndarray | None = None  # e_t − e_{t−1} of the last full pair
         self.q = _Moments()
         # Along mu, as known from earlier trials: x = <e_t, mean so far>, over the second half, where that mean is good.
         self.x, self.centred, self.mean_noise = _Moments(), _Moments(), _Moments()
@@ -155,10 +197,10 @@ class ErrorStream:
             self.mean_noise.add(1 / self.seen)
         self.sum += e
         self.seen += 1
-        if self.seen % 2:
+        if self.first is None:
             self.first = e
             return
-        difference = e - self.first
+        difference, self.first = e - self.first, None
         if self.difference is not None:
             self.trace.add((self._dot(difference, self.difference) / 2) ** 2)
         self.difference = difference

@@ -1,6 +1,8 @@
 """Program (1) and (2) by their optimality conditions, by brute force, and by the paper's numbers."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -8,22 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
-from strategies import budgets, seeds, trees, weights
+from support.strategies import budgets, seeds, trees, weights
 
-from helpers import (
-    GAUSSIAN,
-    LAPLACE,
-    Hierarchy,
-    cube_root,
-    expected_error,
-    load_state,
-    minimize_budget,
-    minimize_error,
-    mse,
-    root_rule,
-    uniform,
-)
+from helpers import GAUSSIAN, LAPLACE, Hierarchy, expected_error, load_state, mse
+from helpers.allocation import cube_root, minimize_budget, minimize_error, root_rule, uniform
+from helpers.mechanisms import MECHANISMS
 
+FAMILY = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
 # Marginal errors fall like ε^(−2) or faster, so a relative spread δ of them moves ε by δ/2 at most, and δ ≤ 1e-10.
 SAME_EPS = 1e-10
 KAPPA = 2 ** (1 / 3) - 1
@@ -37,6 +30,7 @@ def error(tree, eps, w):
 
 def marginal_errors(tree, eps, w):
     """(L,) −w_l ∂F_l/∂ε_l, node by node, differentiated by hand from MSE = [2 − (1 + εN) exp(−εN)] / ε²."""
+
     def marginal(n, e):
         return 4 / e**3 - (n**2 / e + 2 * n / e**2 + 2 / e**3) * np.exp(-e * n)
 
@@ -70,24 +64,17 @@ def problems(draw):
     return tree, draw(budgets()), draw(st.one_of(st.just(ones(tree)), weights(tree)))
 
 
-@given(problems())
-def test_optimum_meets_the_kkt_conditions(problem):
-    """At the optimum all weighted marginal errors agree to 1e-10, budgets are positive and spend exactly the total."""
+@given(problems(), seeds())
+def test_optimum_meets_the_kkt_conditions(problem, seed):
+    """All weighted marginal errors agree to 1e-10, budgets are positive, spend the total, and no other split does better."""
     tree, total, w = problem
     best = minimize_error(tree, total, w)
     assert spread(marginal_errors(tree, best.eps, w)) <= 1e-10  # the contract's bar
     assert (best.eps > 0).all()
     assert abs(best.eps.sum() - total) <= 1e-12 * total  # rounding of L ≤ 4 terms
     assert best.kkt_spread <= 1e-10
-
-
-@given(problems(), seeds())
-def test_no_other_split_does_better(problem, seed):
-    """Random feasible splits, near and far, never have a smaller weighted error."""
-    tree, total, w = problem
-    best = minimize_error(tree, total, w)
     least, rng = error(tree, best.eps, w), np.random.default_rng(seed)
-    for size in (1e-3, 0.1, 2.0):
+    for size in (1e-3, 0.1, 2.0):  # near and far
         other = best.eps * np.exp(size * rng.normal(size=len(best.eps)))
         assert error(tree, other * total / other.sum(), w) >= least * (1 - 1e-13)  # rounding of the two sums
 
@@ -102,13 +89,12 @@ def test_scipy_finds_the_same_optimum(tree, total, data):
     least = error(tree, best.eps, w)
 
     def objective(z):  # z: budgets in units of the start
-        return error(tree, start * np.maximum(z, 1e-3), w) / least
+        eps = start * np.maximum(z, 1e-3)
+        return error(tree, eps, w) / least, -start * marginal_errors(tree, eps, w) / least
 
-    found = minimize(
-        objective, np.ones(len(start)), jac=lambda z: -start * marginal_errors(tree, start * np.maximum(z, 1e-3), w) / least,
-        method="SLSQP", constraints={"type": "eq", "fun": lambda z: start @ z / total - 1, "jac": lambda z: start / total},
-        options={"ftol": 1e-14, "maxiter": 200},
-    )
+    spends = {"type": "eq", "fun": lambda z: start @ z / total - 1, "jac": lambda z: start / total}
+    options = {"ftol": 1e-14, "maxiter": 200}
+    found = minimize(objective, ones(tree), jac=True, method="SLSQP", constraints=spends, options=options)
     assert abs(found.fun - 1) < 1e-8  # SLSQP's own accuracy; neither beats the other by more
 
 
@@ -172,16 +158,13 @@ def test_simple_rules_follow_their_formulas(problem):
     assert_allclose(cube_root(tree, total).eps, cube_root(tree, total, ones(tree)).eps, rtol=0)
 
 
-def test_cube_roots_of_cubes_are_exact():
-    """One node over 64 gets a budget of one over four, to the last digit."""
-    assert cube_root(Hierarchy.from_counts([[0], [0] * 64], [None, [0] * 64]), 5).eps.tolist() == [1, 4]
-
-
 @pytest.mark.parametrize("count", [0, 10**12])
 def test_cube_root_is_optimal_where_all_counts_are_alike(count):
-    """When all counts are zero, or all are huge, the cube-root rule is the optimum."""
+    """When all counts are zero, or all are huge, the cube-root rule is the optimum; roots of cubes are exact."""
     tree = Hierarchy.from_counts([[3 * count], [count] * 3], [None, [0, 0, 0]])
     assert_allclose(minimize_error(tree, 1, [2, 1]).eps, cube_root(tree, 1, [2, 1]).eps, rtol=SAME_EPS)
+    cube = Hierarchy.from_counts([[64 * count], [count] * 64], [None, [0] * 64])
+    assert cube_root(cube, 5).eps.tolist() == [1, 4]  # to the last digit
 
 
 @given(problems())
@@ -260,7 +243,7 @@ def test_one_level_gets_everything(best):
 
 def test_allocations_turn_into_arrays():
     """NumPy takes an allocation where it takes its budgets, in any dtype, and a copy is a copy."""
-    found = uniform(Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), 1)
+    found = uniform(FAMILY, 1)
     assert np.asarray(found).tolist() == [0.5, 0.5] and np.asarray(found, dtype=np.float32).dtype == np.float32
     assert found.__array__(np.float32).dtype == np.float32
     np.array(found, copy=True)[0] = 9
@@ -272,9 +255,8 @@ def test_allocations_show_budgets_and_error():
     """An allocation shows budgets, total and error to four digits, and the noise unless it is Laplace noise."""
     tree = Hierarchy.from_counts([[0], [0] * 4], [None, [0] * 4], ["state", "block"])
     assert repr(uniform(tree, 1 / 3)) == "Allocation(state 0.1667, block 0.1667; total 0.3333, mse 180)"
-    assert repr(root_rule(tree, 1, mechanism=GAUSSIAN)) == (
-        "Allocation(Gaussian noise: state 0.3333, block 0.6667; total 1, mse 2.25)"
-    )
+    gaussian = "Allocation(Gaussian noise: state 0.3333, block 0.6667; total 1, mse 2.25)"
+    assert repr(root_rule(tree, 1, mechanism=GAUSSIAN)) == gaussian
 
 
 @pytest.mark.parametrize(("noise", "children", "tau"), [(LAPLACE, 8, 3), (GAUSSIAN, 4, 0.75)])
@@ -318,7 +300,21 @@ def test_real_trees_are_solved_to_the_bar(tree, total):
 
 def test_splits_that_looked_at_counts_remember_the_tree():
     """So that it can be asked of them; rules, and a total that goes to a single level, did not look."""
-    tree, lone = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), Hierarchy.from_counts([[3, 4]], [None])
+    tree, lone = FAMILY, Hierarchy.from_counts([[3, 4]], [None])
     assert minimize_error(tree, 1).optimised_on is tree and minimize_budget(tree, 40).optimised_on is tree
     assert minimize_error(lone, 1).optimised_on is None and minimize_budget(lone, 4).optimised_on is lone
     assert uniform(tree, 1).optimised_on is None and cube_root(tree, 1).optimised_on is None
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda split: pickle.loads(pickle.dumps(split))])
+def test_a_copy_of_an_allocation_is_as_good(again):
+    """It has the same mechanism, the same text, and budgets that nobody can change: their error would be another."""
+    tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    for mechanism in MECHANISMS:
+        split = minimize_error(tree, 1, mechanism=mechanism)
+        copied = again(split)
+        assert repr(copied) == repr(split) and hash(copied.mechanism) == hash(mechanism) and copied.mechanism != "Laplace"
+        assert expected_error(tree, copied, mechanism).equals(expected_error(tree, split))
+        for array in (copied.eps, copied.mse_by_level):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1

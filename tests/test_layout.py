@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import trees
+from support.strategies import trees
 
 from helpers import Hierarchy, layout
 

@@ -1,40 +1,30 @@
 """Measured errors against closed forms, and standard errors against the scatter they claim to describe."""
 
-import importlib
 import os
 import subprocess
 import sys
-import tracemalloc
 from functools import cache
-from itertools import combinations, pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from manuscript import ROOT
 from numpy.testing import assert_allclose
-from strategies import seeds, trees, weights
+from support.oracles import assert_flat_memory, assert_reproducible, naive, watch_bars
+from support.refusals import refusal
+from support.strategies import seeds, trees, weights
 
-from helpers import (
-    DISCRETE_LAPLACE,
-    GAUSSIAN,
-    Hierarchy,
-    bias,
-    expected_error,
-    mse,
-    release,
-    simulate,
-    simulate_with,
-    uniform,
-    variance,
-)
+from helpers import DISCRETE_LAPLACE, GAUSSIAN, Hierarchy, bias, load_example, mse, release, uniform, variance
+from helpers.example import LEVELS
+from helpers.simulation import ErrorStream, _dot, error_report, expected_error, relative_errors, simulate, simulate_with
 
-module = importlib.import_module("helpers.simulation")
 COLUMNS = ["bias2", "variance", "mse"]
 FAMILY = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
 SEEDS = 250
+HOSPITALS = Hierarchy.from_frame(load_example(), LEVELS, "patients")
+EPS = [0.06, 0.12, 0.24, 0.58]  # of the hospitals
 
 
 def forest(count):
@@ -68,20 +58,18 @@ def test_z_scores_look_standard_normal(case):
     assert (np.abs(z.std(0) - 1) < 5 * np.sqrt((kurtosis - 1) / (4 * SEEDS))).all(), z.std(0)  # five standard errors
 
 
+def ratio_to_scatter(found):
+    """(levels, columns) reported standard error, on average over the seeds, over the deviation between the seeds."""
+    return np.sqrt((found[..., 3:] ** 2).mean(0)) / found[..., :3].std(0, ddof=1)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_estimates_are_unbiased(case):
-    """The mean over 250 seeds lies within five standard errors of the closed form, bias² included."""
+    """The mean over 250 seeds is the closed form, to five standard errors; the standard errors match the scatter."""
     tree, eps, _ = CASES[case]
-    found = estimates(case)[..., :3]
+    found, ratio = estimates(case)[..., :3], ratio_to_scatter(estimates(case))
     error = found.mean(0) - expected_error(tree, eps).to_numpy()
     assert (np.abs(error) < 5 * found.std(0, ddof=1) / np.sqrt(SEEDS)).all()  # seeds 0 to 249
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_standard_errors_match_the_scatter(case):
-    """The reported variance of each estimate is, on average over 250 seeds, the variance between the seeds."""
-    found = estimates(case)
-    ratio = np.sqrt((found[..., 3:] ** 2).mean(0)) / found[..., :3].std(0, ddof=1)
     assert (np.abs(ratio - 1) < 0.23).all(), ratio  # a deviation from 250 seeds is known to 1/√500 = 4.5%: five of those
 
 
@@ -89,8 +77,7 @@ def ratios_under_correlation(count):
     """(levels, columns) reported standard error over the scatter of 250 seeds, where families move as one."""
     # A noisy parent over precise children: every child moves with its parent, so all errors of a family are correlated.
     tree = Hierarchy.from_counts([[3 * count] * 8, [count] * 24], [None, np.arange(24) // 3])
-    found = np.array([simulate(tree, [0.2, 5.0], 60, seed) for seed in range(SEEDS)])
-    return np.sqrt((found[..., 3:] ** 2).mean(0)) / found[..., :3].std(0, ddof=1)
+    return ratio_to_scatter(np.array([simulate(tree, [0.2, 5.0], 60, seed) for seed in range(SEEDS)]))
 
 
 def test_standard_errors_are_honest_under_correlation():
@@ -108,28 +95,11 @@ def test_standard_errors_are_cautious_where_bias_is_lost_in_the_noise():
     assert ((bias2 > 0.8) & (bias2 < 1.75)).all(), bias2
 
 
-def naive(errors):
-    """The estimates and standard errors of (T, n) stored error vectors, from the definitions, pair by pair."""
-    t, half = len(errors), len(errors) // 2
-    q = [e @ e for e in errors]
-    bias2 = np.mean([a @ b for a, b in combinations(errors, 2)])
-    differences = [errors[i + 1] - errors[i] for i in range(0, t - 1, 2)]  # of separate pairs: variance 2 Sigma
-    trace = np.mean([(a @ b / 2) ** 2 for a, b in pairwise(differences)])  # tr(Sigma²)
-    before = [np.mean(errors[:i], axis=0) for i in range(half, t)]  # the mean as known before each late trial
-    along = [e @ m for e, m in zip(errors[half:], before, strict=True)]
-    centred = [(e - m) @ (e - m) - m @ m for e, m in zip(errors[half:], before, strict=True)]
-    noise = trace * np.mean([1 / i for i in range(half, t)])
-    degenerate = 2 * trace / (t * (t - 1))
-    bias2_var = 4 * max(0, np.var(along, ddof=1) - noise) / t + degenerate
-    variance_var = max(0, np.var(centred, ddof=1) - 4 * noise) / t + degenerate
-    return bias2, np.mean(q) - bias2, np.mean(q), *np.sqrt([bias2_var, variance_var, np.var(q, ddof=1) / t])
-
-
 @given(seeds(), st.integers(4, 25), st.integers(1, 6), st.sampled_from([0.0, 1.0, 30.0]))
 def test_streaming_sums_equal_the_definitions(seed, trials, size, shift):
     """One pass over the errors gives what all pairs of stored errors give."""
     errors = np.random.default_rng(seed).laplace(shift, 1, (trials, size))
-    level = module.ErrorStream(size, trials)
+    level = ErrorStream(size, trials)
     for e in errors:
         level.add(e)
     # Both sums cancel at most |mean|²·n ≈ 5400 down to order one: 1e-16 · 5400, far below 1e-9. A square root of a
@@ -149,8 +119,8 @@ def test_a_stream_of_groups_is_a_plain_stream_for_each_group(seed, trials, sizes
     errors = np.random.default_rng(seed).laplace(shift, 1, (trials, sum(sizes)))
     starts = np.cumsum(sizes) - sizes
     groups = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
-    together = module.ErrorStream(sum(sizes), trials, lambda a, b: np.array([module._dot(a[g], b[g]) for g in groups]))
-    alone = [module.ErrorStream(size, trials) for size in sizes]
+    together = ErrorStream(sum(sizes), trials, lambda a, b: np.array([_dot(a[g], b[g]) for g in groups]))
+    alone = [ErrorStream(size, trials) for size in sizes]
     for e in errors:
         together.add(e)
         for stream, group in zip(alone, groups, strict=True):
@@ -195,11 +165,8 @@ def test_the_frame_has_levels_as_rows():
 
 def test_the_same_seed_gives_the_same_frame():
     """Reproducible from a seed, different from another one, fresh without one."""
-    first = simulate(FAMILY, [1, 1], 10, seed=5)
-    pd.testing.assert_frame_equal(first, simulate(FAMILY, uniform(FAMILY, 2), 10, seed=5), check_exact=True)
-    pd.testing.assert_frame_equal(first, simulate(FAMILY, [1, 1], 10, seed=np.random.default_rng(5)), check_exact=True)
-    others = [simulate(FAMILY, [1, 1], 10, seed) for seed in (6, None, None)]
-    assert len({float(frame.mse.sum()) for frame in [first, *others]}) == 4
+    assert_reproducible(simulate, FAMILY)
+    assert [n.tolist() for n in FAMILY.counts] == [[5], [2, 3]]  # and the tree is left alone
 
 
 def test_consistency_is_on_unless_turned_off():
@@ -210,25 +177,9 @@ def test_consistency_is_on_unless_turned_off():
     pd.testing.assert_frame_equal(on, simulate(FAMILY, precise_parent, 400, seed=1, consistent=True))
 
 
-def test_simulate_leaves_the_tree_alone():
-    """The true counts are the same after a simulation."""
-    simulate(FAMILY, [1, 1], 4, seed=1)
-    assert [n.tolist() for n in FAMILY.counts] == [[5], [2, 3]]
-
-
 def test_memory_does_not_grow_with_trials():
     """Ten times the trials need the same memory."""
-    tree = Hierarchy.from_counts([[20_000], [1] * 20_000], [None, [0] * 20_000])
-
-    def peak(trials):
-        tracemalloc.start()
-        simulate(tree, [1, 1], trials, seed=1)
-        high = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return high
-
-    peak(4)  # imports and caches
-    assert peak(100) < peak(10) + 100_000  # one stored error vector more would be 160,000 bytes
+    assert_flat_memory(simulate)
 
 
 @given(trees(), st.data())
@@ -254,13 +205,6 @@ def test_noise_is_of_the_kind_asked_for(mechanism):
         pd.testing.assert_frame_equal(found, measured, check_exact=True)
 
 
-def watch_bars(monkeypatch):
-    """A list to which every progress bar from now on adds how it was asked for, instead of showing."""
-    asked = []
-    monkeypatch.setattr("tqdm.tqdm", lambda items, **options: asked.append((len(items), options)) or items)
-    return asked
-
-
 def test_a_bar_counts_releases_and_goes_away(monkeypatch):
     """One step a release, shown after a second, and wiped when done."""
     asked = watch_bars(monkeypatch)
@@ -282,7 +226,7 @@ simulate(Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), [1, 1], trials=50
 def test_long_runs_show_progress_on_stderr(step, disabled, shown):
     """A run of more than a second shows a bar, a shorter one or TQDM_DISABLE=1 does not; nothing goes to stdout."""
     env = {k: v for k, v in os.environ.items() if k != "TQDM_DISABLE"} | ({"TQDM_DISABLE": "1"} if disabled else {})
-    env["PYTHONPATH"] = str(Path(__file__).resolve().parent.parent)
+    env["PYTHONPATH"] = str(ROOT)
     done = subprocess.run([sys.executable, "-c", RUN, step], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == ""
     assert ("releases" in done.stderr and "/50" in done.stderr) if shown else done.stderr == ""
@@ -292,6 +236,7 @@ def test_long_runs_show_progress_on_stderr(step, disabled, shown):
 def test_a_release_of_your_own_is_measured_alike(tree, seed):
     """`simulate_with` given the package's own release is `simulate`, number by number; kept arrays stay as they are."""
     eps, kept = np.full(len(tree.levels), 0.5), []
+
     def once(rng):
         kept.append(release(tree, eps, rng))
         return kept[-1]
@@ -305,7 +250,53 @@ def test_a_release_of_your_own_is_measured_alike(tree, seed):
 
 def test_a_release_of_your_own_must_fit_the_tree():
     """What is no function, or returns other shapes than the tree's, is refused by name."""
-    with pytest.raises(TypeError, match="once must be a function from a random generator"):
-        simulate_with(FAMILY, [1, 2], trials=4)
-    with pytest.raises(ValueError, match=r"once\(\)\[1\] must have one entry for each of the 2 nodes"):
-        simulate_with(FAMILY, lambda rng: [[5], [2, 3, 4]], trials=4)
+    assert "once must be a function from a random generator" in refusal(simulate_with, FAMILY, [1, 2], 4, by=TypeError)
+    wide = refusal(simulate_with, FAMILY, lambda rng: [[5], [2, 3, 4]], 4, by=ValueError)
+    assert "once()[1] must have one entry for each of the 2 nodes" in wide
+
+
+# The report
+
+
+@given(trees())
+def test_relative_errors_are_those_of_the_filled_nodes(tree):
+    """A node with people has its root mean squared error over its count; empty nodes are left out."""
+    eps = np.linspace(0.2, 1.0, len(tree.levels))
+    for found, n, e in zip(relative_errors(tree, eps), tree.counts, eps, strict=True):
+        assert_allclose(found, [float(mse(c, e)) ** 0.5 / float(c) for c in n if c > 0])
+
+
+def test_expected_error_is_the_root_mean_square_over_nodes():
+    """Expected error and the part within a tenth are what a loop over the nodes gives; a row a level, in this order."""
+    report = error_report(HOSPITALS, EPS, trials=4, seed=1)
+    assert report.equals(error_report(HOSPITALS, EPS, trials=4, seed=1))
+    assert report.index.tolist() == list(LEVELS)
+    assert report.columns.tolist() == ["nodes", "budget", "expected", "measured", "±", "within 10%"]
+    assert report["nodes"].tolist() == HOSPITALS.sizes.tolist() and report["budget"].tolist() == EPS
+    for row, n, e in zip(report.itertuples(), HOSPITALS.counts, EPS, strict=True):
+        each = [float(mse(c, e)) for c in n]
+        assert row.expected == pytest.approx((sum(each) / len(n)) ** 0.5, rel=1e-12)
+        good = sum(error**0.5 <= 0.1 * c for error, c in zip(each, n, strict=True))
+        assert row[-1] == pytest.approx(good / len(n))
+
+
+def test_measured_error_is_the_expected_one_where_nothing_is_fitted():
+    """The top level is clipped and never fitted, so its measured error is the expected one within 4.5 standard errors."""
+    top = error_report(HOSPITALS, EPS, trials=300, seed=2).iloc[0]
+    assert abs(top["measured"] - top["expected"]) < 4.5 * top["±"]
+    # A squared Laplace number has mean 2b² and variance 20b⁴: over 4 nodes and 300 trials, the root of the mean spreads by
+    # √(20/1200)/4 of itself; 300 trials know that to about a tenth.
+    assert top["±"] / top["expected"] == pytest.approx(np.sqrt(20 / 1200) / 4, rel=0.3)
+
+
+def test_no_error_at_all_has_no_spread():
+    """Noise that a double cannot see beside a large count measures as zero, give or take zero."""
+    report = error_report(Hierarchy.from_counts([[20_001_041]], [None]), eps=[1e9], trials=4, seed=0)
+    assert report[["measured", "±"]].to_numpy().tolist() == [[0.0, 0.0]]
+
+
+def test_an_error_of_exactly_a_tenth_is_within_it():
+    """A count of ten with an error of one person is good to a tenth; one of nine is not."""
+    tree = Hierarchy.from_counts([[19], [10, 9]], [None, [0, 0]])
+    report = error_report(tree, uniform(tree, 1.0, GAUSSIAN), trials=4, seed=1)  # ρ of 1/2 a level: σ is 1
+    assert report["within 10%"].tolist() == [1.0, 0.5]

@@ -29,8 +29,7 @@ class Explorer(SphinxDirective):
         scripts = ["core", *self.options.get("with", "").split(), name]
         wanted = self.env.metadata[self.env.docname].setdefault("explorers", [])
         wanted.extend(script for script in scripts if script not in wanted)
-        fallback = nodes.container(classes=["explorer-fallback"])
-        self.state.nested_parse(self.content, self.content_offset, fallback)
+        fallback = nodes.container("", *self.parse_content_to_nodes(), classes=["explorer-fallback"])
         box = nodes.container(classes=["explorer"], ids=[f"explorer-{name}"])
         box += [nodes.raw("", f'<div class="explorer-live" data-explorer="{name}" hidden></div>', format="html"), fallback]
         return [box]

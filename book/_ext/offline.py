@@ -17,18 +17,19 @@ FOLDER = "static/mathjax/"
 NEEDED = ("tex-chtml.js", "output/chtml/fonts/woff-v2/", "input/tex/extensions/")
 
 
-def mathjax_files():
-    """Map each file that the pages need, by its path inside MathJax, to where it is installed."""
-    # The package's folder has hyphens in its name, so it cannot be imported: ask pip's record.
+def carried(package: str, folder: str) -> dict[str, Path]:
+    """Where the files are that a Python package carries in a folder, by their path inside it; none if it is missing."""
+    # A package's folder may have hyphens in its name, so it cannot be imported: ask pip's record.
     try:
-        record = files(PACKAGE) or []
+        record = files(package) or []
     except PackageNotFoundError:
         record = []
-    found = {}
-    for file in record:
-        _, _, name = file.as_posix().partition(FOLDER)
-        if name.startswith(NEEDED):
-            found[name] = file.locate()
+    return {file.as_posix().partition(folder)[2]: Path(file.locate()) for file in record}
+
+
+def mathjax_files():
+    """Map each file that the pages need, by its path inside MathJax, to where it is installed."""
+    found = {name: path for name, path in carried(PACKAGE, FOLDER).items() if name.startswith(NEEDED)}
     if NEEDED[0] not in found:
         raise ExtensionError(f"MathJax is missing: run `pip install {PACKAGE}` and build again.")
     return found

@@ -13,15 +13,12 @@ quiz shows it before its exercises; the notebook itself does not mention it, so 
 
 import json
 import re
-import tomllib
 from pathlib import Path
 
 from docutils import nodes
-from docutils.statemachine import StringList
+from manuscript import key, quiz_path, read_quiz
 from sphinx.util.docutils import SphinxDirective
 
-QUIZZES = Path("book", "quizzes")
-CHAPTER = re.compile(r"notebooks/(\d\d)-")
 EXERCISES = re.compile(r"^## Exercises", re.MULTILINE)
 QUIZ = """## Quiz
 
@@ -45,48 +42,39 @@ class Quiz(SphinxDirective):
     required_arguments = 1
 
     def run(self):
-        path = Path(self.env.srcdir) / QUIZZES / f"{self.arguments[0]}.toml"
-        self.env.note_dependency(str(path))
-        questions = tomllib.loads(path.read_text(encoding="utf-8"))["question"]
-        return [self.question(number, question) for number, question in enumerate(questions, start=1)]
+        self.env.note_dependency(str(quiz_path(self.arguments[0])))
+        return [self.question(number, question) for number, question in enumerate(read_quiz(self.arguments[0]), start=1)]
 
     def question(self, number, question):
         box = nodes.container(classes=["quiz"])
-        box += self.parsed(f"**{number}.** {question['ask']}")
+        box += self.parse_text_to_nodes(f"**{number}.** {question['ask']}")
         for option in question["option"]:
             right = option.get("right", False)
             verdict = "**Right.**" if right else "**Not this one.**"
-            title = fold_title("", "", *self.parsed(option["text"])[0].children)
-            box += fold("", title, *self.parsed(f"{verdict} {option['why']}"), classes=["right" if right else "wrong"])
+            title = fold_title("", "", *self.parse_text_to_nodes(option["text"])[0].children)
+            why = self.parse_text_to_nodes(f"{verdict} {option['why']}")
+            box += fold("", title, *why, classes=["right" if right else "wrong"])
         return box
-
-    def parsed(self, text):
-        found = nodes.Element()
-        self.state.nested_parse(StringList(text.strip().splitlines(), self.env.docname), 0, found)
-        return found.children
 
 
 def add_quiz(app, page, source):
     """Put the quiz of a chapter before its exercises."""
-    chapter = CHAPTER.match(page)
-    if not chapter or not (Path(app.srcdir) / QUIZZES / f"{chapter[1]}.toml").exists():
+    chapter = key(Path(page))
+    if not page.startswith("notebooks/") or not read_quiz(chapter):
         return
     notebook = json.loads(source[0])
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = EXERCISES.sub(QUIZ.format(chapter[1]), "".join(cell["source"]), count=1)
+            cell["source"] = EXERCISES.sub(QUIZ.format(chapter), "".join(cell["source"]), count=1)
     source[0] = json.dumps(notebook)
 
 
 def setup(app):
-    def tags(before, after):
-        return (lambda self, node: self.body.append(before), lambda self, node: self.body.append(after))
+    def tag(text):
+        return lambda writer, node: writer.body.append(text.format(*node["classes"]))
 
-    def opened(self, node):
-        self.body.append(f'<details class="quiz-option {node["classes"][0]}">')
-
-    app.add_node(fold, html=(opened, tags("", "</details>")[1]))
-    app.add_node(fold_title, html=tags("<summary>", "</summary>"))
+    app.add_node(fold, html=(tag('<details class="quiz-option {}">'), tag("</details>")))
+    app.add_node(fold_title, html=(tag("<summary>"), tag("</summary>")))
     app.add_directive("quiz", Quiz)
     app.connect("source-read", add_quiz)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

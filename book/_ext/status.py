@@ -1,10 +1,8 @@
-"""`{status}` and `{status-table}`: what book/execute.py measured, in a sentence and in a table."""
+"""`{status}` and `{status-table}`: what tools/execute.py measured, in a sentence and in a table."""
 
 import json
 from pathlib import Path
 
-from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 
@@ -21,9 +19,7 @@ class Status(SphinxDirective):
         relative, path = self.env.relfn2path(self.arguments[0])
         self.env.note_dependency(relative)
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-        box = nodes.Element()
-        self.state.nested_parse(StringList(list(self.lines(found)), path), 0, box)
-        return box.children
+        return self.parse_text_to_nodes("\n".join(self.lines(found)))
 
 
 class StatusTable(Status):

@@ -1,36 +1,17 @@
 """Mend what other extensions write, so that browsers, phones and screen readers get good pages."""
 
 import re
-import struct
 from pathlib import Path
 
 from docutils import nodes
+from manuscript import png_size
 from PIL import Image
 
-# Comments in the text are for its makers: what binds a number, and notes for whoever marks an exercise.
-NOTES = re.compile(r"<!--(?:=| marking:).*?-->", re.DOTALL)
-# sphinx-proof and sphinx-exercise give the same id to every box of a kind; an id must be unique.
-REPEATED_ID = re.compile(r' id="(?:proof|exercise|solution)-content"')
-# sphinx-proof puts the id of an unnumbered box on its title as well.
-TITLE_ID = re.compile(r'(<p class="admonition-title") id="[^"]+"')
-MENDED = {
-    'class="proof admonition" id="proof"': 'class="proof argument admonition"',
-    # docutils puts entries with a withdrawn role into a list, which may hold list items only
-    'role="doc-biblioentry"': 'role="listitem"',
-    # the empty corner of a table is the header of nothing
-    "<th></th>": "<td></td>",
-    '<th class="head"><p></p></th>': '<td class="head"><p></p></td>',
-}
-
-# A formula is a box to the browser, which would let the comma behind it begin the next line.
-FORMULA = re.compile(r'[(“‘]?<span class="math [^>]*>[^<]*</span>[,.;:!?)”’–-]*')
-# A claim of the ledger, by the mark of its verdict.
-CLAIM = re.compile(r"<li>(?=<p><strong>([✓~✗]) )")
-CLASSES = {"✓": "holds", "~": "qualified", "✗": "fails"}
 # pandas writes the names of a table's rows into a line of their own.
-HEAD = re.compile(r"<thead>.*?</thead>", re.DOTALL)
 ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<th.*?</th>", re.DOTALL)
+# A claim of the ledger, by the mark of its verdict.
+CLASSES = {"✓": "holds", "~": "qualified", "✗": "fails"}
 
 # "ε = 1" and "chapter 3" stay in one line.
 NO_BREAK = "\u00a0"
@@ -45,7 +26,7 @@ FRAME = {
     re.compile(r'(<div id="pst-primary-sidebar")(?! role)'): r'\1 role="navigation" aria-label="Book"',
 }
 # The search's tools and index, for results while one types: that is switched off, so only the search page needs them.
-SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>')
+SEARCH = {re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>'): ""}
 UNUSED = "_static/scripts/fontawesome.*"
 
 # Shrunk to the width of a phone, letters would be too small to read: there a figure scrolls in its box. One that is wider
@@ -57,7 +38,7 @@ def box_figures(app, doctree, page):
     for image in list(doctree.findall(nodes.image)):
         path = Path(app.srcdir) / image["uri"]
         # a PNG has its width in its header; the drawings of the other pages have two panels
-        wide = path.suffix != ".png" or struct.unpack(">I", path.read_bytes()[16:20])[0] > WIDE
+        wide = path.suffix != ".png" or png_size(path)[0] > WIDE
         box = nodes.container(classes=["figure-box", *["wide-figure"] * wide])
         image.replace_self(box)
         box += image
@@ -72,7 +53,7 @@ def keep_together(app, doctree, page):
 
 def one_head(head):
     """The head of a table, with the names of its rows in the corner of its last line, where that is empty."""
-    *_, above, last = ["", "", *ROW.findall(head)]
+    above, last = ["", "", *ROW.findall(head)][-2:]
     columns, names = CELL.findall(above), CELL.findall(last)
     corner = next((i for i, cell in enumerate(columns) if cell != "<th></th>"), 0)
     if not corner or names[:corner] == columns[:corner] or set(names[corner:]) - {"<th></th>"}:
@@ -80,29 +61,44 @@ def one_head(head):
     return head.replace(last, "").replace(above, f"<tr>{''.join(names[:corner] + columns[corner:])}</tr>")
 
 
+# What the extensions write into the text, mended in this order.
+BODY = {
+    # comments in the text are for its makers: what binds a number, and notes for whoever marks an exercise
+    re.compile(r"<!--(?:=| marking:).*?-->", re.DOTALL): "",
+    # sphinx-proof and sphinx-exercise give the same id to every box of a kind; an id must be unique
+    re.compile(r' id="(?:proof|exercise|solution)-content"'): "",
+    # sphinx-proof puts the id of an unnumbered box on its title as well
+    re.compile(r'(<p class="admonition-title") id="[^"]+"'): r"\1",
+    # a formula is a box to the browser, which would let the comma behind it begin the next line
+    re.compile(r'[(“‘]?<span class="math [^>]*>[^<]*</span>[,.;:!?)”’–-]*'): r'<span class="unbroken">\g<0></span>',
+    re.compile(r"<li>(?=<p><strong>([✓~✗]) )"): lambda found: f'<li class="claim {CLASSES[found[1]]}">',
+    re.compile(r"<thead>.*?</thead>", re.DOTALL): lambda found: one_head(found[0]),
+    re.compile(r'class="proof admonition" id="proof"'): 'class="proof argument admonition"',
+    # docutils puts entries with a withdrawn role into a list, which may hold list items only
+    re.compile(r'role="doc-biblioentry"'): 'role="listitem"',
+    # the empty corner of a table is the header of nothing
+    re.compile(r'<th( class="head")?>(<p></p>)?</th>'): r"<td\1>\2</td>",
+}
+
+
+def mended(text, table):
+    """The text with what each pattern of the table finds replaced."""
+    for wrong, right in table.items():
+        text = wrong.sub(right, text)
+    return text
+
+
 def mend(app, page, template, context, doctree):
-    body = NOTES.sub("", context.get("body", ""))
-    body = TITLE_ID.sub(r"\1", REPEATED_ID.sub("", body))
-    body = FORMULA.sub(r'<span class="unbroken">\g<0></span>', body)
-    body = CLAIM.sub(lambda found: f'<li class="claim {CLASSES[found[1]]}">', body)
-    body = HEAD.sub(lambda found: one_head(found[0]), body)
-    for wrong, right in MENDED.items():
-        body = body.replace(wrong, right)
-    if body:
-        context["body"] = body
+    if body := context.get("body"):
+        context["body"] = mended(body, BODY)
 
 
 def mend_frames(app, error):
     if error or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
-        text = mended = page.read_text(encoding="utf-8")
-        for wrong, right in FRAME.items():
-            mended = wrong.sub(right, mended)
-        if page.stem != "search":
-            mended = SEARCH.sub("", mended)
-        if mended != text:
-            page.write_text(mended, encoding="utf-8")
+        text = page.read_text(encoding="utf-8")
+        page.write_text(mended(text, FRAME if page.stem == "search" else FRAME | SEARCH), encoding="utf-8")
     for file in Path(app.outdir).glob(UNUSED):
         file.unlink()
 

@@ -2,18 +2,19 @@
 
 import io
 import re
-from pathlib import Path
+from collections.abc import Callable
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from manuscript import ROOT
 
 from helpers import Hierarchy, cube_root, expected_error, load_state, minimize_error, plots, top_down, uniform
 from helpers.allocation import Allocation
+from helpers.figures.style import STYLE
 
-HERE = Path(__file__).parent
-SCRIPTS = HERE.parent / "explore" / "static" / "explorers"
-RULES = {"optimal": minimize_error, "cube root": cube_root, "uniform": uniform}
+SCRIPTS = ROOT / "book" / "explore" / "static" / "explorers"
+RULES: dict[str, Callable[..., Allocation]] = {"optimal": minimize_error, "cube root": cube_root, "uniform": uniform}
 
 
 def split() -> plt.Figure:
@@ -26,7 +27,7 @@ def split() -> plt.Figure:
 
 def own_tree() -> plt.Figure:
     """The page's example at ε = 1, by the three rules."""
-    text = re.search(r"EXAMPLE = `(.*?)`", (SCRIPTS / "own-tree.js").read_text(encoding="utf-8"), re.DOTALL)[1]
+    [text] = re.findall(r"EXAMPLE = `(.*?)`", (SCRIPTS / "own-tree.js").read_text(encoding="utf-8"), re.DOTALL)
     tree = Hierarchy.from_frame(pd.read_csv(io.StringIO(text)), ["network", "hospital", "ward"], "patients")
     return plots.budget_and_error({name: rule(tree, total=1) for name, rule in RULES.items()})
 
@@ -53,5 +54,5 @@ FIGURES = {"split": split, "own-tree": own_tree, "one-count": one_count, "watch"
 
 if __name__ == "__main__":
     for name, draw in FIGURES.items():
-        with plt.rc_context(plots.STYLE):
-            draw().savefig(HERE / f"explorer-{name}.svg", metadata={"Date": None})
+        with plt.rc_context(STYLE):
+            draw().savefig(ROOT / "book" / "images" / f"explorer-{name}.svg", metadata={"Date": None})

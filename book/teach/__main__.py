@@ -1,37 +1,30 @@
 """`make teach`: everything that somebody needs who teaches with the book, in one folder and one zip.
 
-    pack: the folder · copy: a notebook for students or for instructors
+pack: the folder · copy: a notebook for students or for instructors
 """
 
 import argparse
 import html
 import shutil
 import sys
-import tomllib
 from pathlib import Path
 
 import nbformat
 from _ext.offline import mathjax_files
+from manuscript import ROOT, read_notebook, read_toml
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-from take_along import ROOT, make_zip
+from take_along import make_zip
 from tqdm import tqdm
 
 from . import bank, copies, slides, words
 from .labels import Book, read_book
-from .plain import plain, to_html
+from .plain import HEAD, plain, to_html
 
-HERE = Path(__file__).resolve().parent
+HERE = ROOT / "book" / "teach"
 ZIP = "where-to-spend-epsilon-teaching.zip"
 KINDS = ("student", "instructor")
-PAGE = """<!doctype html>
-<html lang="{language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} · Where to Spend ε</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="{up}assets/page.css">
+PAGE = """<link rel="stylesheet" href="{up}assets/page.css">
 <script defer src="{up}assets/mathjax/tex-chtml.js"></script>
 </head>
 <body>
@@ -70,7 +63,7 @@ def write_assets(pack: Path) -> None:
 
 def write_copies(pack: Path, book: Book) -> None:
     """The two folders of notebooks, each with the helpers beside them, so that either can be handed out as it is."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = read_toml(ROOT / "pyproject.toml")["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values(), ["jupyterlab"]]
     needs = [package for group in groups for package in group]
     for kind in KINDS:
@@ -101,16 +94,16 @@ def write_quizzes(folder: Path, book: Book) -> None:
 
 def write_pages(pack: Path, book: Book) -> None:
     """The guide, the rubric, the outcomes, the glossary and the notation, and a page that leads to everything."""
-    for name, text in pages(book).items():
-        write_page(pack / f"{name}.html", plain(text, book, links=False))
-    (pack / "rubric.md").write_text(plain(pages(book)["rubric"], book, links=False) + "\n", encoding="utf-8")
+    texts = {name: plain(text, book, links=False) for name, text in pages(book).items()}
+    for path in sorted((ROOT / "book" / "locale").glob("*.po")):
+        glossary = words.glossary_markdown(words.read_translation(path))
+        translated = plain(f"# {path.stem}\n\n{glossary}", book, links=False)
+        write_page(pack / f"glossary-{path.stem}.html", translated, language=path.stem)
+    for name, text in texts.items():
+        write_page(pack / f"{name}.html", text)
+    (pack / "rubric.md").write_text(texts["rubric"] + "\n", encoding="utf-8")
     (pack / "translate").mkdir()
     (pack / "translate" / "glossary.pot").write_bytes(words.template())
-    for path in sorted((ROOT / "book" / "locale").glob("*.po")):
-        text = words.glossary_markdown(words.read_translation(path))
-        write_page(
-            pack / f"glossary-{path.stem}.html", plain(f"# {path.stem}\n\n{text}", book, links=False), language=path.stem
-        )
     decks = [f"- [Slides: {part}](slides/part-{count}.html)" for count, part in enumerate(book.parts, start=1)]
     contents = (HERE / "contents.md").read_text(encoding="utf-8").replace("<!-- decks -->", "\n".join(decks))
     write_page(pack / "index.html", contents)
@@ -118,35 +111,24 @@ def write_pages(pack: Path, book: Book) -> None:
 
 def pages(book: Book) -> dict[str, str]:
     """The pages of the pack in the book's own Markdown; the generated parts stand where the website puts them too."""
-    found = {
-        "guide": HERE / "guide.md",
-        "outcomes": HERE / "outcomes.md",
-        "adopt": HERE / "adopt.md",
-        "rubric": HERE / "rubric.md",
-        "glossary": ROOT / "book" / "glossary.md",
-        "notation": words.NOTATION,
-    }
-    made = {
-        "<!-- outcomes -->": words.outcomes_markdown(book),
-        "<!-- rubric -->": words.rubric_markdown(book),
-        "<!-- glossary -->": words.glossary_markdown(),
-    }
+    found = {name: HERE / f"{name}.md" for name in ("guide", "outcomes", "adopt", "rubric")}
+    found |= {"glossary": ROOT / "book" / "glossary.md", "notation": words.NOTATION}
     texts = {name: path.read_text(encoding="utf-8") for name, path in found.items()}
-    for mark, text in made.items():
-        texts = {name: page.replace(mark, text) for name, page in texts.items()}
+    made = {"outcomes": words.outcomes_markdown(book), "rubric": words.rubric_markdown(book)}
+    for name, text in (made | {"glossary": words.glossary_markdown()}).items():
+        texts[name] = texts[name].replace(f"<!-- {name} -->", text)
     return texts
 
 
 def write_page(path: Path, markdown: str, up: str = "", language: str = "en") -> None:
     title = next(line.removeprefix("# ") for line in markdown.splitlines() if line.startswith("# "))
-    page = PAGE.format(title=html.escape(title.replace("*", "")), up=up, body=to_html(markdown), language=language)
+    page = (HEAD + PAGE).format(title=html.escape(title.replace("*", "")), up=up, body=to_html(markdown), language=language)
     path.write_text(page, encoding="utf-8")
 
 
 def run(path: Path) -> None:
     """Execute a copy where it lies, with the helpers beside it; its stored outputs stay as they are."""
-    copy = nbformat.read(path, as_version=4)
-    NotebookClient(copy, resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(read_notebook(path), resources={"metadata": {"path": str(path.parent)}}).execute()
 
 
 def main() -> int:

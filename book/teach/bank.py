@@ -7,10 +7,9 @@ because `\\n` would become a new line.
 """
 
 import re
-import tomllib
 from dataclasses import dataclass
 
-from take_along import ROOT
+import manuscript
 
 from .labels import Book, Chapter
 from .plain import to_html
@@ -36,11 +35,9 @@ class Question:
 
 def read_quiz(chapter: Chapter) -> list[Question]:
     """The questions of a chapter; none if it has no quiz yet."""
-    path = ROOT / "book" / "quizzes" / f"{chapter.key}.toml"
-    rows = tomllib.loads(path.read_text(encoding="utf-8"))["question"] if path.exists() else []
     return [
         Question(f"{chapter.key}-{count}", row["ask"], tuple(Option(**option) for option in row["option"]))
-        for count, row in enumerate(rows, start=1)
+        for count, row in enumerate(manuscript.read_quiz(chapter.key), start=1)
     ]
 
 
@@ -51,23 +48,16 @@ def as_markdown(book: Book, answers: bool = True) -> str:
         questions = read_quiz(chapter)
         lines += [f"## Chapter {chapter.number}. {chapter.title}"] if questions else []
         for question in questions:
-            lines.append(f"**{question.name}.** {question.ask}")
-            lines.append(
-                "\n".join(
-                    option_line(letter, option, answers) for letter, option in zip("ABCDE", question.options, strict=False)
-                )
-            )
+            options = [option_line(*lettered, answers) for lettered in zip("ABCDE", question.options, strict=False)]
+            lines += [f"**{question.name}.** {question.ask}", "\n".join(options)]
     return "\n\n".join(lines) + "\n"
 
 
 def option_line(letter: str, option: Option, answers: bool) -> str:
     if not answers:
         return f"- {letter}. {option.text}"
-    return (
-        f"- **{letter}. {option.text} ✓ Right.** {option.why}"
-        if option.right
-        else f"- {letter}. {option.text} *{option.why}*"
-    )
+    right, wrong = f"- **{letter}. {option.text} ✓ Right.** {option.why}", f"- {letter}. {option.text} *{option.why}*"
+    return right if option.right else wrong
 
 
 def as_gift(book: Book) -> str:

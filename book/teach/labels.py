@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import nbformat
+from manuscript import ROOT, chapters_of, first_heading, key, number, read_notebook, toc_parts
 from pybtex.database import Entry, parse_file
-from take_along import ROOT, toc_parts
 
 from .myst import every_directive
 
@@ -38,7 +39,7 @@ class Chapter:
 
     @property
     def key(self) -> str:
-        return self.path.name[:2]
+        return key(self.path)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Book:
 
     @property
     def chapters(self) -> list[Chapter]:
-        return [chapter for chapters in self.parts.values() for chapter in chapters]
+        return [*chain(*self.parts.values())]
 
     def authors(self, key: str) -> tuple[str, str]:
         """Authors and year of a source, as its citation shows them.
@@ -76,33 +77,25 @@ class Book:
 @cache
 def read_book() -> Book:
     """Read all chapters and pages of the table of contents."""
-    parts, places, pages, number = {}, {}, [], 0
-    for caption, names in toc_parts():
-        for name in names:
-            if not name.startswith("notebooks/"):
-                pages.append(ROOT / f"{name}.md")
-                continue
-            number += 1
-            path = ROOT / f"{name}.ipynb"
-            notebook = nbformat.read(path, as_version=4)
-            parts.setdefault(caption, []).append(Chapter(path, number, first_heading(notebook), notebook))
-    throughout = Counter()
-    for chapters in parts.values():
-        for chapter in chapters:
-            places |= labels_of(chapter, throughout)
-    for page in pages:
-        places |= {label: Place(title) for label, _, title in TARGET.findall(page.read_text(encoding="utf-8"))}
+    toc = toc_parts()
+    parts = {caption: [read_chapter(path) for path in paths] for caption in toc if (paths := chapters_of(caption))}
+    places, throughout = dict[str, Place](), Counter[str]()
+    for chapter in chain(*parts.values()):
+        places |= labels_of(chapter, throughout)
+    for page in [page for page in chain(*toc.values()) if not page.startswith("notebooks/")]:
+        places |= {label: Place(title) for label, _, title in TARGET.findall((ROOT / f"{page}.md").read_text("utf-8"))}
     return Book(parts, places, dict(parse_file(ROOT / "book" / "references.bib").entries))
 
 
-def first_heading(notebook: nbformat.NotebookNode) -> str:
-    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    return re.search(r"^# (.+)$", text, re.MULTILINE)[1]
+def read_chapter(path: Path) -> Chapter:
+    """A chapter with its number and title."""
+    notebook = read_notebook(path)
+    return Chapter(path, number(path), first_heading(notebook), notebook)
 
 
-def labels_of(chapter: Chapter, throughout: Counter) -> dict[str, Place]:
+def labels_of(chapter: Chapter, throughout: Counter[str]) -> dict[str, Place]:
     """The places of a chapter by label. `throughout` counts the statements that are numbered through the book."""
-    here, found = Counter(), {}
+    here, found = Counter[str](), dict[str, Place]()
 
     def numbered(label: str, kind: str, form: str = "{}") -> None:
         count, before = (throughout, "") if kind in THROUGHOUT else (here, f"{chapter.number}.")
@@ -125,8 +118,6 @@ def labels_of(chapter: Chapter, throughout: Counter) -> dict[str, Place]:
                     found[block.label] = Place(kind.capitalize(), chapter.stem)
                 else:
                     numbered(block.label, kind, kind.capitalize() + " {}")
-            elif block.name in ("exercise", "exercise-start"):
-                numbered(block.label, "exercise", "Exercise {}")
-            elif block.name == "figure":
-                numbered(block.label, "figure", "Fig. {}")
+            elif block.name in ("exercise", "exercise-start", "figure"):
+                numbered(block.label, kind.partition("-")[0], "Fig. {}" if kind == "figure" else "Exercise {}")
     return found

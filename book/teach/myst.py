@@ -1,24 +1,30 @@
 """Take a chapter's Markdown apart: text and directives.
 
-    directive: a fence of backticks or colons with a name in braces, like :::{admonition} · label: what a reference names
+directive: a fence of backticks or colons with a name in braces, like :::{admonition} · label: what a reference names
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-OPENING = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<name>\{[\w:-]+\}|\w*) *(?P<argument>.*)$")
-OPTION = re.compile(r"^:([\w-]+): *(.*)$")
+from markdown_it import MarkdownIt
+from mdit_py_plugins.colon_fence import colon_fence_plugin
+
+PARSER = MarkdownIt("commonmark").disable("inline").use(colon_fence_plugin)
+DIRECTIVE = re.compile(r"\{([\w:-]+)\} *(.*)")  # behind the fence
+OPTIONS = re.compile(r"\A((?::[\w-]+:.*\n)*)")  # all of them, before the body
+OPTION = re.compile(r"^:([\w-]+): *(.*?) *$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Directive:
-    """A fence with its name, what follows the name, its options and its text."""
+    """A fence with its name, what follows the name, its options and its text; `source` is all of it as it was written."""
 
     name: str
-    argument: str = ""
-    options: dict[str, str] = field(default_factory=dict)
-    body: str = ""
+    argument: str
+    options: dict[str, str]
+    body: str
+    source: str = field(repr=False)
 
     @property
     def label(self) -> str:
@@ -31,36 +37,21 @@ def blocks(text: str) -> Iterator[str | Directive]:
     >>> list(blocks("before\\n:::{note}\\n:class: tip\\ninside\\n:::"))
     ['before', Directive(name='note', argument='', options={'class': 'tip'}, body='inside')]
     """
-    lines, plain, at = text.splitlines(), [], 0
-    while at < len(lines):
-        opening = OPENING.match(lines[at])
-        end = at if opening is None else closing(lines, at, opening["fence"])
-        if opening is None or not opening["name"].startswith("{"):
-            plain += lines[at : end + 1]
-        else:
-            yield from text_of(plain)
-            plain = []
-            yield directive(opening, lines[at + 1 : end])
-        at = end + 1
-    yield from text_of(plain)
+    lines, at = text.split("\n"), 0
+    for token in PARSER.parse(text):
+        if token.map and not token.level and (opening := DIRECTIVE.fullmatch(token.info)):
+            start, end = token.map
+            yield from text_of(lines[at:start])
+            _, options, body = OPTIONS.split(token.content, maxsplit=1)
+            source = "\n".join(lines[start:end])
+            yield Directive(opening[1], opening[2], dict(OPTION.findall(options)), body.strip("\n"), source)
+            at = end
+    yield from text_of(lines[at:])
 
 
 def text_of(lines: list[str]) -> list[str]:
     text = "\n".join(lines).strip("\n")
     return [text] if text.strip() else []
-
-
-def closing(lines: list[str], start: int, fence: str) -> int:
-    """Where a fence ends; a fence that is never closed goes to the end of the text."""
-    return next((at for at in range(start + 1, len(lines)) if lines[at].rstrip() == fence), len(lines))
-
-
-def directive(opening: re.Match, inside: list[str]) -> Directive:
-    options, at = {}, 0
-    while at < len(inside) and (found := OPTION.match(inside[at])):
-        options[found[1]] = found[2].strip()
-        at += 1
-    return Directive(opening["name"].strip("{}"), opening["argument"].strip(), options, "\n".join(inside[at:]).strip("\n"))
 
 
 def every_directive(text: str) -> Iterator[Directive]:

@@ -22,6 +22,15 @@ DISPLAYED = re.compile(r"\$\$[^$]+?\$\$")
 ROLE = re.compile(r"\{(?P<role>[\w:-]+)\}`(?P<inside>[^`]+)`")
 INSIDE = re.compile(r"(?s)(?P<text>.*?)\s*<(?P<target>[^<>]+)>")
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]+)\]\((?P<target>(?!https?:)[^)]+)\)")
+# How every page of the pack begins.
+HEAD = """<!doctype html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} · Where to Spend ε</title>
+<link rel="icon" href="data:,">
+"""
 PLAIN_FENCES = ("solution", "exercise", "div", "grid", "grid-item-card")
 
 

@@ -9,30 +9,24 @@ the quiz and the list of exercises. Decks need no network: Reveal, MathJax and t
 import base64
 import html
 import re
-import struct
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-from .bank import Question, read_quiz
+from _ext.offline import carried
+from manuscript import png_size
+
+from .bank import read_quiz
 from .copies import Piece, exercises, pieces
 from .labels import Book, Chapter
 from .myst import Directive, blocks
-from .plain import NUMBERED, plain, statement, tagged, to_html, uncommented
+from .plain import HEAD, NUMBERED, plain, statement, tagged, to_html, uncommented
 
 PACKAGE, INSIDE = "sphinx-revealjs", "_static/revealjs/"
 REVEAL = ("dist/reveal.js", "dist/reveal.css", "plugin/notes/notes.js", "LICENSE")
 SECTION = re.compile(r"^##+ (.+)$", re.MULTILINE)
 BOXES = {"breakit": "Break it", "caution": "", "summary": "Summary"}  # boxes that become slides, and their titles
 
-DECK = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} · Where to Spend ε</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="../assets/reveal/reveal.css">
+DECK = """<link rel="stylesheet" href="../assets/reveal/reveal.css">
 <link rel="stylesheet" href="../assets/deck.css">
 </head>
 <body>
@@ -46,15 +40,14 @@ DECK = """<!doctype html>
 </body>
 </html>
 """
+FRONT = """<section class="front"><p class="kicker">Where to Spend ε</p><h1>{title}</h1><ul class="chapters">{names}</ul>\
+<p class='licence'>Text and figures: CC BY 4.0. Space: next slide · Esc: overview · S: notes · ?: all keys</p></section>"""
 
 
 def reveal_files() -> dict[str, Path]:
     """The files of Reveal that a deck needs, by name, from the Python package that carries them."""
-    try:
-        record = files(PACKAGE) or []
-    except PackageNotFoundError:
-        raise FileNotFoundError(f"Reveal is missing: run `pip install {PACKAGE}` and try again.") from None
-    found = {file.as_posix().partition(INSIDE)[2]: Path(file.locate()) for file in record}
+    if not (found := carried(PACKAGE, INSIDE)):
+        raise FileNotFoundError(f"Reveal is missing: run `pip install {PACKAGE}` and try again.")
     return {Path(name).name: found[name] for name in REVEAL}
 
 
@@ -62,17 +55,11 @@ def deck(part: str, chapters: list[Chapter], book: Book, figures: Path) -> str:
     """The deck of a part, as a page; writes its figures into the folder `figures`."""
     figures.mkdir(parents=True, exist_ok=True)
     names = "".join(f"<li><a href='#/chapter-{c.number}'>{c.number}. {html.escape(c.title)}</a></li>" for c in chapters)
-    front = (
-        f'<section class="front"><p class="kicker">Where to Spend ε</p><h1>{html.escape(part)}</h1>'
-        f'<ul class="chapters">{names}</ul>'
-        "<p class='licence'>Text and figures: CC BY 4.0. "
-        "Space: next slide · Esc: overview · S: notes · ?: all keys</p></section>"
-    )
-    columns = [front]
+    columns = [FRONT.format(title=html.escape(part), names=names)]
     for chapter in chapters:
         slides = "\n".join(column(chapter, book, figures))
         columns.append(f'<section id="chapter-{chapter.number}">\n{slides}\n</section>')
-    return DECK.format(title=html.escape(part), columns="\n".join(columns))
+    return (HEAD + DECK).format(language="en", title=html.escape(part), columns="\n".join(columns))
 
 
 def column(chapter: Chapter, book: Book, figures: Path) -> Iterator[str]:
@@ -82,8 +69,7 @@ def column(chapter: Chapter, book: Book, figures: Path) -> Iterator[str]:
         if piece.kind in ("exercise", "solution"):
             continue
         if piece.cell:
-            if slide := figure_slide(piece, kicker, section, book, figures):
-                yield slide
+            yield from figure_slides(piece, kicker, section, book, figures)
             continue
         for block in blocks(uncommented(piece.text)):
             if isinstance(block, Directive):
@@ -110,8 +96,7 @@ def by_section(text: str) -> Iterator[tuple[str, str]]:
 def shown(kicker: str, title: str, body: str, kind: str = "", notes: str = "") -> str:
     """A slide."""
     aside = f'<aside class="notes">{html.escape(notes)}</aside>' if notes else ""
-    heading = to_html(title).removeprefix("<p>").removesuffix("</p>\n")
-    top = f'<p class="kicker">{html.escape(kicker)}</p><h2>{heading}</h2>'
+    top = f'<p class="kicker">{html.escape(kicker)}</p><h2>{inline(title)}</h2>'
     return f'<section class="{kind}">{top}<div class="body">{body}</div>{aside}</section>'
 
 
@@ -140,32 +125,28 @@ def formula_slides(text: str, kicker: str, section: str, book: Book) -> Iterator
         yield shown(kicker, section, to_html(plain(f"{before}\n\n{formula}", book, links=False)), "formula")
 
 
-def figure_slide(piece: Piece, kicker: str, section: str, book: Book, figures: Path) -> str:
+def figure_slides(piece: Piece, kicker: str, section: str, book: Book, figures: Path) -> Iterator[str]:
     """The figure of a code cell with its caption and alternative text; nothing if the cell draws none."""
     about = piece.cell.metadata.get("mystnb", {})
     images = [out.data["image/png"] for out in piece.cell.outputs if "image/png" in out.get("data", {})]
     if "figure" not in about or not images:
-        return ""
+        return
     name, alt = about["figure"]["name"], about["image"]["alt"]
     (figures / f"{name}.png").write_bytes(base64.b64decode(images[-1]))
     caption = to_html(plain(f"**{book.places[name].text}.** {about['figure']['caption']}", book, links=False))
-    width, height = struct.unpack(">II", (figures / f"{name}.png").read_bytes()[16:24])  # in a PNG's header
+    width, height = png_size(figures / f"{name}.png")
     shape = ' class="tall"' if height > 0.85 * width else ""
     image = f'<img src="figures/{name}.png" alt="{html.escape(alt)}">'
     body = f"<figure{shape}>{image}<figcaption>{caption}</figcaption></figure>"
-    return shown(kicker, section, body, "picture", notes=alt)
+    yield shown(kicker, section, body, "picture", notes=alt)
 
 
 def quiz_slides(chapter: Chapter, kicker: str) -> Iterator[str]:
     for question in read_quiz(chapter):
         options = "".join(f"<li>{inline(option.text)}</li>" for option in question.options)
-        yield shown(kicker, "Quiz", f"{to_html(question.ask)}<ol type='A'>{options}</ol>{answer(question)}", "quiz")
-
-
-def answer(question: Question) -> str:
-    letter = "ABCDEFGH"[[option.right for option in question.options].index(True)]
-    right = next(option for option in question.options if option.right)
-    return f'<div class="fragment answer"><strong>{letter}.</strong> {inline(right.why)}</div>'
+        [(letter, why)] = [(at, one.why) for at, one in zip("ABCDE", question.options, strict=False) if one.right]
+        answer = f'<div class="fragment answer"><strong>{letter}.</strong> {inline(why)}</div>'
+        yield shown(kicker, "Quiz", f"{to_html(question.ask)}<ol type='A'>{options}</ol>{answer}", "quiz")
 
 
 def inline(markdown: str) -> str:

@@ -6,14 +6,13 @@ Each is a short TOML file or the chapters themselves, turned into Markdown that 
 """
 
 import re
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 
 from babel.messages import Catalog
 from babel.messages.pofile import read_po, write_po
-from take_along import ROOT
+from manuscript import ROOT, prose, read_toml
 
 from .copies import Exercise, exercises
 from .labels import Book, Chapter
@@ -23,14 +22,9 @@ GLOSSARY = ROOT / "book" / "glossary.toml"
 NOTATION = ROOT / "book" / "notation.md"
 OUTCOMES = ROOT / "book" / "teach" / "outcomes.toml"
 ROW = re.compile(r"^\| *(.*?) *\| *(.*?) *\| *(.*?) *\|$", re.MULTILINE)
-CLOCK = re.compile(
-    rb'"(POT-Creation-Date|PO-Revision-Date|Last-Translator|Generated-By|Report-Msgid).*\n'
-)  # not about the text
+# Of a catalogue's head, what is not about the text.
+CLOCK = re.compile(rb'"(POT-Creation-Date|PO-Revision-Date|Last-Translator|Generated-By|Report-Msgid).*\n')
 PROJECT = "Where to Spend ε, glossary and notation"
-
-
-def read_toml(path: Path) -> dict:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 # The glossary
@@ -41,17 +35,12 @@ def glossary_markdown(catalogue: Catalog | None = None) -> str:
 
     def said(text: str, context: str) -> str:
         message = catalogue.get(text, context) if catalogue else None
-        return message.string if message and message.string else text
+        return message.string if message and isinstance(message.string, str) and message.string else text
 
-    rows = [
-        (said(row["term"], f"{key}.term"), said(row["means"], f"{key}.means"), row["chapter"])
-        for key, row in read_toml(GLOSSARY).items()
-    ]
-    return "\n\n".join(f"{term}\n: {means} {{ref}}`{chapter}`" for term, means, chapter in sorted(rows, key=by_name))
-
-
-def by_name(row: tuple[str, ...]) -> str:
-    return row[0].casefold()
+    terms = read_toml(GLOSSARY).items()
+    rows = [(said(row["term"], f"{key}.term"), said(row["means"], f"{key}.means"), row["chapter"]) for key, row in terms]
+    rows.sort(key=lambda row: row[0].casefold())
+    return "\n\n".join(f"{term}\n: {means} {{ref}}`{chapter}`" for term, means, chapter in rows)
 
 
 def messages() -> Iterator[tuple[str, str, str]]:
@@ -84,16 +73,14 @@ def read_translation(path: Path) -> Catalog:
 
 def objectives(chapter: Chapter) -> str:
     """The bullet points of a chapter's box of objectives, and its line of times and prerequisites."""
-    for cell in chapter.notebook.cells:
-        for block in blocks(cell.source) if cell.cell_type == "markdown" else ():
-            if not isinstance(block, str) and block.options.get("class") == "objectives":
-                return block.body
+    for block in blocks(prose(chapter.notebook)):
+        if not isinstance(block, str) and block.options.get("class") == "objectives":
+            return block.body
     raise ValueError(f"a chapter must have a box of objectives, and {chapter.stem} has none")
 
 
 def chapter_label(chapter: Chapter) -> str:
-    text = "\n".join(cell.source for cell in chapter.notebook.cells if cell.cell_type == "markdown")
-    return re.search(r"^\((chapter-[\w-]+)\)=", text, re.MULTILINE)[1]
+    return re.findall(r"^\((chapter-[\w-]+)\)=", prose(chapter.notebook), re.MULTILINE)[0]
 
 
 def mapped(book: Book) -> dict[str, dict]:
@@ -119,13 +106,12 @@ def outcomes_markdown(book: Book) -> str:
     lines += ["## Chapter by chapter", ""]
     for chapter in book.chapters:
         lines += [f"### {chapter.number}. {chapter.title}", "", "After this chapter students can", ""]
-        lines += [objectives(chapter), ""]
-        lines += [f"Notebook: {{ref}}`{chapter_label(chapter)}`. Exercises:", ""]
+        lines += [objectives(chapter), "", f"Notebook: {{ref}}`{chapter_label(chapter)}`. Exercises:", ""]
         lines += [*table(exercises(chapter, book).values()), ""]
     return "\n".join(lines)
 
 
-def table(rows: list[Exercise]) -> list[str]:
+def table(rows: Iterable[Exercise]) -> list[str]:
     head = ["| exercise | kind | minutes | checks itself |", "|---|---|--:|---|"]
     return head + [
         f"| {{ref}}`{title(one)} <{one.label}>` | {one.level} | {one.minutes or 'open'} | {'yes' if one.checked else 'no'} |"
@@ -144,13 +130,11 @@ def rubric_markdown(book: Book) -> str:
     """What each exercise is worth, and what to look for."""
     lines = []
     for chapter in book.chapters:
-        rows = list(exercises(chapter, book).values())
-        total = sum(one.points for one in rows)
-        lines += [f"## Chapter {chapter.number}. {chapter.title} ({total} points)", ""]
+        rows = exercises(chapter, book).values()
+        lines += [f"## Chapter {chapter.number}. {chapter.title} ({sum(one.points for one in rows)} points)", ""]
         lines += ["| exercise | kind | minutes | points | what to look for |", "|---|---|--:|--:|---|"]
-        lines += [
-            f"| {title(one)} | {one.level} | {one.minutes or 'open'} | {one.points} | {one.marking.replace('|', '∣')} |"
-            for one in rows
-        ]
+        for one in rows:
+            facts = f"{one.level} | {one.minutes or 'open'} | {one.points}"
+            lines.append(f"| {title(one)} | {facts} | {one.marking.replace('|', '∣')} |")
         lines.append("")
     return "\n".join(lines)

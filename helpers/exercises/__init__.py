@@ -7,33 +7,33 @@ notebook, which calls `check` on the solution's own answer: so a wrong checker f
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 _EMPTY = "Put your answer in place of the dots, and run the cell again."
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A usual wrong answer, and what to say to whoever gives it."""
+class Mistake(NamedTuple):
+    """A usual wrong answer, computed when asked for, and what to say to whoever gives it."""
 
     answer: Callable[[], Any]
     hint: str
 
 
-@dataclass(frozen=True)
 class Exercise:
-    """What an answer is compared with: numbers, one or many, to a relative tolerance."""
+    """What an answer is compared with: numbers, one or many, to a relative tolerance.
 
-    right: Callable[[], Any]
-    mistakes: Sequence[Mistake]
-    hint: str  # for a wrong answer that is none of the mistakes
-    praise: str = ""  # one more thought for whoever is right
-    rtol: float = 2e-3
-    atol: float = 0.0
+    `hint` is for a wrong answer that is none of the mistakes, `praise` one more thought for whoever is right. A mistake is
+    a pair of an answer and its own hint. An answer is a number, or numbers, or a function without arguments that finds them.
+    """
+
+    def __init__(
+        self, right: Any, hint: str, *mistakes: tuple[Any, str], praise: str = "", rtol: float = 2e-3, atol: float = 0.0
+    ) -> None:
+        self.right, self.hint, self.praise, self.rtol, self.atol = _later(right), hint, praise, rtol, atol
+        self.mistakes = [Mistake(_later(answer), hint) for answer, hint in mistakes]
 
     def verdict(self, answer: Any) -> tuple[bool, str]:
         """Is the answer right, and what to say."""
@@ -67,11 +67,12 @@ class Exercise:
         return values
 
 
-@dataclass(frozen=True)
 class FunctionExercise(Exercise):
     """An answer that is a function: it is called on cases, and must return what the right function returns."""
 
-    cases: Sequence[tuple] = ()
+    def __init__(self, right: Any, hint: str, *mistakes: tuple[Any, str], cases: Sequence[tuple]) -> None:
+        super().__init__(right, hint, *mistakes)
+        self.cases = cases
 
     def _numbers(self, answer: Any) -> np.ndarray:
         if not callable(answer):
@@ -104,6 +105,10 @@ def find(label: str) -> Exercise:
     except (IndexError, ImportError, KeyError):
         sentence = f'label must be that of an exercise with a checker, as in "ex-04-rule", got {label!r}'
         raise ValueError(sentence) from None
+
+
+def _later(answer: Any) -> Callable[[], Any]:
+    return answer if callable(answer) else lambda: answer
 
 
 def _described(values: np.ndarray) -> str:

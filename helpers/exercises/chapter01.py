@@ -3,92 +3,55 @@
 loss: the largest privacy loss · changed: how much the counts of each level change between neighbours
 """
 
-import numpy as np
+from numpy import array, exp, log
 
-from . import Exercise, Mistake
+from . import Exercise
 
-_BUDGETS = np.array([0.1, 0.1, 0.3])  # state, tracts, blocks
-
-
-def _loss(*changed):
-    return float(_BUDGETS @ changed)
+_EPS = array([0.1, 0.1, 0.3])  # state, tracts, blocks
+_P, _P2 = (odds / (1 + odds) for odds in exp([0.5, 1.0]))  # how sure one can be after even odds, at ε = 0.5 and at ε = 1
+_LOSS = log(0.55 / 0.45)  # the least that makes 55% of even odds
 
 
-def _loss_and_budgets(*changed):
+def _loss(*changed: int) -> float:
+    return float(_EPS @ changed)
+
+
+def _both(*changed: int) -> list[float]:
     """The loss, and the budgets in the same proportions that bring it down to 0.5."""
-    return [_loss(*changed), *(_BUDGETS * 0.5 / _loss(*changed))]
-
-
-def _odds(eps=0.5, sure=0.55):
-    return [np.exp(eps) / (1 + np.exp(eps)), np.log(sure / (1 - sure))]
+    return [_loss(*changed), *(_EPS * 0.5 / _loss(*changed))]
 
 
 EXERCISES = {
     "ex-01-replace": Exercise(
-        right=lambda: _loss(0, 2, 2),
-        mistakes=[
-            Mistake(lambda: _loss(1, 1, 1), "That is the promise for one person added. Use the data set `replaced`."),
-            Mistake(lambda: _loss(2, 2, 2), "Not every level changes. How many people does the state have in `replaced`?"),
-            Mistake(lambda: _loss(0, 1, 1), "Right about the state. But two blocks change, one at each end of the move."),
-        ],
-        hint="Add up over the levels: the budget of a level times the sum of the changes of its counts.",
+        lambda: _loss(0, 2, 2),
+        "Add up over the levels: the budget of a level times the sum of the changes of its counts.",
+        (lambda: _loss(1, 1, 1), "That is the promise for one person added. Use the data set `replaced`."),
+        (lambda: _loss(2, 2, 2), "Not every level changes. How many people does the state have in `replaced`?"),
+        (lambda: _loss(0, 1, 1), "Right about the state. But two blocks change, one at each end of the move."),
     ),
     "ex-01-peek": Exercise(
-        right=lambda: -np.log(np.exp(-0.5) / 2),
-        mistakes=[
-            Mistake(
-                lambda: 0.5,
-                "That is the loss of clipping alone. How likely is zero under the colleague's rule, if nobody is there?",
-            ),
-            Mistake(lambda: 2 * np.exp(0.5), "That is the ratio of the two probabilities. The loss is its logarithm."),
-            Mistake(
-                lambda: np.log(2),
-                "With one person, the count must fall by one before it is clipped to zero. `cdf(0.0, 1, eps=0.5)` knows.",
-            ),
-            Mistake(lambda: np.log(np.exp(-0.5) / 2), "You divided the wrong way round: the empty block is on top."),
-        ],
-        hint="The loss is the logarithm of a ratio: how likely zero is with nobody there, over how likely with one person.",
+        -log(exp(-0.5) / 2),
+        "The loss is the logarithm of a ratio: how likely zero is with nobody there, over how likely with one person.",
+        (0.5, "That is the loss of clipping alone. How likely is zero under the colleague's rule, if nobody is there?"),
+        (2 * exp(0.5), "That is the ratio of the two probabilities. The loss is its logarithm."),
+        (log(2), "With one person, the count must fall by one before it is clipped to zero. `cdf(0.0, 1, eps=0.5)` knows."),
+        (log(exp(-0.5) / 2), "You divided the wrong way round: the empty block is on top."),
     ),
     "ex-01-odds": Exercise(
-        right=_odds,
-        mistakes=[
-            Mistake(
-                lambda: [np.exp(0.5) / 2, np.log(1.1)],
-                "You multiplied the probability. What an output multiplies is the odds, p / (1 − p).",
-            ),
-            Mistake(
-                lambda: [_odds()[0], 0.1],
-                "The first is right. For the second, turn the probability into odds, and take the logarithm.",
-            ),
-            Mistake(
-                lambda: [_odds(1.0)[0], _odds()[1] / 2],
-                "You let the ratio of the two likelihoods be exp(2ε). The definition bounds it by exp(ε), once.",
-            ),
-        ],
-        hint="Odds after the release are odds before, times the ratio of the two likelihoods. Even odds are 1 to 1.",
+        [_P, _LOSS],
+        "Odds after the release are odds before, times the ratio of the two likelihoods. Even odds are 1 to 1.",
+        ([exp(0.5) / 2, log(1.1)], "You multiplied the probability. What an output multiplies is the odds, p / (1 − p)."),
+        ([_P, 0.1], "The first is right. For the second, turn the probability into odds, and take the logarithm."),
+        ([_P2, _LOSS / 2], "You let the ratio of the two likelihoods be exp(2ε). The definition bounds it by exp(ε), once."),
         rtol=4e-3,
     ),
     "ex-01-household": Exercise(
-        right=lambda: _loss_and_budgets(0, 8, 8),
-        mistakes=[
-            Mistake(
-                lambda: _loss_and_budgets(4, 4, 4),
-                "A household that moves changes two tracts and two blocks, and the state not at all.",
-            ),
-            Mistake(lambda: _loss_and_budgets(8, 8, 8), "The state has as many people after the move as before."),
-            Mistake(
-                lambda: _loss_and_budgets(0, 2, 2),
-                "That is one person who moves. Here are up to four, and they move together.",
-            ),
-            Mistake(
-                lambda: _loss_and_budgets(0, 4, 4),
-                "Count both ends of the move: one tract loses the household, and another gains it.",
-            ),
-            Mistake(
-                lambda: [_loss(0, 8, 8), *(_BUDGETS / 4)],
-                "The loss is right. Then divide the budgets by as much as the loss is too large.",
-            ),
-        ],
-        hint="By how much does each level change in all? The loss is the sum, over the levels, of budget times change.",
+        lambda: _both(0, 8, 8),
+        "By how much does each level change in all? The loss is the sum, over the levels, of budget times change.",
+        (lambda: _both(4, 4, 4), "A household that moves changes two tracts and two blocks, and the state not at all."),
+        (lambda: _both(8, 8, 8), "The state has as many people after the move as before."),
+        (lambda: _both(0, 2, 2), "That is one person who moves. Here are up to four, and they move together."),
+        (lambda: _both(0, 4, 4), "Count both ends of the move: one tract loses the household, and another gains it."),
+        ([_loss(0, 8, 8), *_EPS / 4], "The loss is right. Then divide the budgets by as much as the loss is too large."),
     ),
 }

@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 
 from .. import Accountant, cube_root, load_state
-from . import Exercise, Mistake
+from . import Exercise
 
-_PIECES = [(0.1, 10), (1 / 3, 3), (Fraction(1, 3), 3), (1 / 7, 7)]
+_PIECES: list[tuple[float | Fraction, int]] = [(0.1, 10), (1 / 3, 3), (Fraction(1, 3), 3), (1 / 7, 7)]
 _log = np.vectorize(math.log)  # the logarithm that NumPy's generator uses
 
 
-def _nothing_left(piece, times):
+def _nothing_left(piece: float | Fraction, times: int) -> bool:
     purse = Accountant(1)
     for _ in range(times):
         purse.spend(piece, "a piece")
@@ -21,17 +21,18 @@ def _nothing_left(piece, times):
 
 
 @cache
-def _budgets():
+def _budgets() -> np.ndarray:
     return cube_root(load_state("delaware", tree="geography"), total=1).eps
 
 
-def _move(promise, factor):
-    """What a move is promised, and the scales of tracts and blocks: so many times those of the release."""
-    return [promise, *(factor / _budgets()[1:])]
+def _move(times: float = 2, factor: float | None = None) -> list[float]:
+    """So many times the budgets of tracts and blocks are promised to a move; and so many times their scales."""
+    promise = times * _budgets()[1:].sum()
+    return [promise, *(promise if factor is None else factor) / _budgets()[1:]]
 
 
 @cache
-def _impossible(signed, draws):
+def _impossible(signed: bool, draws: int) -> float:
     """Share of Laplace noise on N = 0 at ε = 0.5 that N = 1 can never give, by either formula for the noise."""
     rng, b, near = np.random.default_rng(1), 1 / 0.5, np.arange(-4, 5)
     y = rng.choice([-1, 1], draws) * b * _log(1 - rng.random(draws)) if signed else rng.laplace(0, b, draws)
@@ -43,7 +44,7 @@ def _impossible(signed, draws):
 
 
 @cache
-def _first_come():
+def _first_come() -> np.ndarray:
     """(10,) mean errors when the odd people of a family of ten go to the first members, at ε = 1."""
     k = np.arange(-60, 61)
     chance = np.bincount(k % 10, np.tanh(0.5) * np.exp(-np.abs(k)), minlength=10)  # of one noise, modulo ten
@@ -54,73 +55,49 @@ def _first_come():
 
 EXERCISES = {
     "ex-17-purse": Exercise(
-        right=lambda: [_nothing_left(*piece) for piece in _PIECES],
-        mistakes=[
-            Mistake(
-                lambda: [sum([piece] * times) == 1 for piece, times in _PIECES],
-                "That is what sums of floats say. The account takes a float for the decimal that it prints.",
-            ),
-            Mistake(lambda: [1, 1, 1, 1], "They all fit, but is nothing at all left over? Look at how 1/3 is printed."),
-            Mistake(lambda: [not _nothing_left(*piece) for piece in _PIECES], "Upside down: True is for nothing left."),
-        ],
-        hint="Open an `Accountant(1)` for each, spend the pieces, and look at `left`.",
+        lambda: [_nothing_left(*piece) for piece in _PIECES],
+        "Open an `Accountant(1)` for each, spend the pieces, and look at `left`.",
+        ([0, 1, 1, 0], "That is what sums of floats say. The account takes a float for the decimal that it prints."),
+        ([1, 1, 1, 1], "They all fit, but is nothing at all left over? Look at how 1/3 is printed."),
+        (lambda: [not _nothing_left(*piece) for piece in _PIECES], "Upside down: True is for nothing left."),
     ),
     "ex-17-neighbours": Exercise(
-        right=lambda: _move(2 * _budgets()[1:].sum(), 2 * _budgets()[1:].sum()),
-        mistakes=[
-            Mistake(lambda: _move(2, 2), "Does a move within the state change the state's total?"),
-            Mistake(
-                lambda: _move(_budgets()[1:].sum(), _budgets()[1:].sum()),
-                "A move takes a person from one count and adds one to another: how many counts change at a level?",
-            ),
-            Mistake(
-                lambda: _move(2 * _budgets()[1:].sum(), 2),
-                "The promise is right. Doubling the scales is a little more than the promise asks for.",
-            ),
-            Mistake(
-                lambda: _move(2 * _budgets()[1:].sum(), 1),
-                "The promise is right. These scales are those of the release as it is.",
-            ),
-        ],
-        hint="Which levels does a move change, and by how much in all? Add up change times budget over these levels.",
+        _move,
+        "Which levels does a move change, and by how much in all? Add up change times budget over these levels.",
+        (lambda: [2, *_move(factor=2)[1:]], "Does a move within the state change the state's total?"),
+        (
+            lambda: _move(times=1),
+            "A move takes a person from one count and adds one to another: how many counts change at a level?",
+        ),
+        (lambda: _move(factor=2), "The promise is right. Doubling the scales is a little more than the promise asks for."),
+        (lambda: _move(factor=1), "The promise is right. These scales are those of the release as it is."),
     ),
     "ex-17-textbook": Exercise(
-        right=lambda: _impossible(signed=True, draws=50_000),
-        mistakes=[
-            Mistake(lambda: _impossible(signed=False, draws=20_000), "That is the share for NumPy's formula."),
-            Mistake(lambda: 1 - _impossible(signed=True, draws=20_000), "That is the share of outputs that *are* possible."),
-            Mistake(lambda: 100 * _impossible(signed=True, draws=20_000), "Between zero and one, please: not in percent."),
-        ],
-        hint="For a count n, u is near exp(−|y − n|/b). Try the nine multiples of 2⁻⁵³ around it, with the sign of y − n.",
+        lambda: _impossible(signed=True, draws=50_000),
+        "For a count n, u is near exp(−|y − n|/b). Try the nine multiples of 2⁻⁵³ around it, with the sign of y − n.",
+        (lambda: _impossible(signed=False, draws=20_000), "That is the share for NumPy's formula."),
+        (lambda: 1 - _impossible(signed=True, draws=20_000), "That is the share of outputs that *are* possible."),
+        (lambda: 100 * _impossible(signed=True, draws=20_000), "Between zero and one, please: not in percent."),
         rtol=0.0,
-        atol=0.02,  # five standard errors of a share of 20,000 draws, and of our own
+        atol=0.02,
     ),
     "ex-17-round": Exercise(
-        right=lambda: round(52 * math.log(2) / 0.5),
-        mistakes=[
-            Mistake(
-                lambda: round(53 * math.log(2) / 0.5),
-                "The logarithm is not of u, but of twice as much: look at the formula.",
-            ),
-            Mistake(lambda: round(52 * math.log(2)), "The noise has a scale, too."),
-            Mistake(lambda: round(52 * math.log(2) * 0.5), "Is the scale ε, or its inverse?"),
-            Mistake(lambda: 52 * math.log(2) / 0.5, "That is the largest noise. It is still to be rounded."),
-        ],
-        hint="Which u gives the largest noise in NumPy's formula? There are finitely many, equally spaced.",
+        round(52 * math.log(2) / 0.5),
+        "Which u gives the largest noise in NumPy's formula? There are finitely many, equally spaced.",
+        (round(53 * math.log(2) / 0.5), "The logarithm is not of u, but of twice as much: look at the formula."),
+        (round(52 * math.log(2)), "The noise has a scale, too."),
+        (round(52 * math.log(2) * 0.5), "Is the scale ε, or its inverse?"),
+        (52 * math.log(2) / 0.5, "That is the largest noise. It is still to be rounded."),
         rtol=1e-6,
     ),
     "ex-17-odd": Exercise(
-        right=lambda: _first_come()[[0, -1]],
-        mistakes=[
-            Mistake(lambda: [0, 0], "That is what drawing lots gives. Hand the odd people to the first members."),
-            Mistake(
-                lambda: _first_come()[[-1, 0]], "The other way round: the first block's error comes first, with its sign."
-            ),
-            Mistake(lambda: np.abs(_first_come()[[0, -1]]), "An error has a sign: released minus true."),
-        ],
-        hint="Round all members down by the same number, give one more to the first ones, and average released minus true.",
+        lambda: _first_come()[[0, -1]],
+        "Round all members down by the same number, give one more to the first ones, and average released minus true.",
+        ([0, 0], "That is what drawing lots gives. Hand the odd people to the first members."),
+        (lambda: _first_come()[[-1, 0]], "The other way round: the first block's error comes first, with its sign."),
+        (lambda: np.abs(_first_come()[[0, -1]]), "An error has a sign: released minus true."),
         praise="It can be had without drawing: all that matters is the sum of the noise modulo ten.",
         rtol=0.0,
-        atol=0.1,  # 4.5 standard errors of 4,000 releases
+        atol=0.1,
     ),
 }

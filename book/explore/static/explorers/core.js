@@ -1,11 +1,9 @@
 // The frame of every explorer: controls, a picture, a sentence on what it shows, and its table.
 // No framework and no network. Colours come from explorers.css, so that both modes have theirs.
-// Pages that draw curves load axes.js too (`:with: axes`), which adds scales and axes to Explorer.
 "use strict";
 
 const Explorer = (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const makers = {};
 
   function fill(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -37,8 +35,6 @@ const Explorer = (() => {
     return {
       box: h("div", { class: "explorer-control" }, h("label", { for: id }, label), input, output),
       get value() { return at(+input.value); },
-      set position(x) { input.value = x; update(); },
-      get position() { return +input.value; },
     };
   }
 
@@ -111,18 +107,15 @@ const Explorer = (() => {
   const readLink = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   const writeLink = (state) => history.replaceState(null, "", "#" + new URLSearchParams(state));
 
-  function start() {
-    for (const root of document.querySelectorAll("[data-explorer]")) {
-      makers[root.dataset.explorer]?.(root);
+  // When the page is there, make(root) fills each box that asks for the explorer of this name.
+  const register = (name, make) => document.addEventListener("DOMContentLoaded", () => {
+    for (const root of document.querySelectorAll(`[data-explorer="${name}"]`)) {
+      make(root);
       root.hidden = false;
       root.parentElement.classList.add("explorer-on");
     }
-  }
-  document.addEventListener("DOMContentLoaded", start);
+  });
   addEventListener("hashchange", () => { if (location.hash.includes("=")) location.reload(); }); // a link pasted into an open page
 
-  return {
-    register: (name, make) => { makers[name] = make; },
-    h, svg, slider, choice, button, frame, tabulate, fit, legend, picture, budget, number, percent, readLink, writeLink,
-  };
+  return { register, h, svg, slider, choice, button, frame, tabulate, fit, legend, picture, budget, number, percent, readLink, writeLink };
 })();

@@ -1,36 +1,50 @@
 // One count: Laplace noise, clipped at zero. The closed forms are those of solver.js, the picture that of chapter 2.
 "use strict";
 
-const OneCount = (() => {
-  // Probability of releasing exactly zero: everything that the noise pushed below it.
-  const atom = (n, eps) => Math.exp(-eps * n) / 2;
-  const share = (n, eps) => Solver.bias(n, eps) ** 2 / Solver.mse(n, eps);
+const OneCount = {
+  atom: (n, eps) => Math.exp(-eps * n) / 2, // probability of releasing exactly zero: everything that the noise pushed below it
+  share: (n, eps) => Solver.bias(n, eps) ** 2 / Solver.mse(n, eps),
+};
+
+Explorer.register("one-count", (root) => {
+  const { svg, h, slider, choice, frame, fit, legend, number, percent } = Explorer, { bias, variance, mse } = Solver, { atom, share } = OneCount;
+
+  // Scales from data to picture: linear(0, 10, 40, 400)(5) is 220; log the same on a logarithmic axis.
+  const linear = (d0, d1, r0, r1) => (x) => r0 + ((x - d0) / (d1 - d0)) * (r1 - r0);
+  const log = (d0, d1, r0, r1) => (x) => linear(Math.log(d0), Math.log(d1), r0, r1)(Math.log(x));
+  const line = (xs, ys) => "M" + xs.map((x, i) => `${x.toFixed(2)},${ys[i].toFixed(2)}`).join("L");
 
   // The next round number: the axes stay while a slider moves a little, so that the eye sees the curve move, not the numbers.
   const roundUp = (x) => [2, 5, 10, 20, 50, 100, 150, 200, 400].find((r) => r >= x);
-
-  return { atom, share, roundUp };
-})();
-
-Explorer.register("one-count", (root) => {
-  const { svg, h, slider, choice, frame, fit, legend, linear, log, line, ticks, xAxis, yAxis, number, percent } = Explorer;
-  const { bias, variance, mse } = Solver;
-  const { atom, share, roundUp } = OneCount;
+  // Round numbers from low to high, at most about `most` of them.
+  function ticks(low, high, most) {
+    const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= rough), first = Math.ceil(low / step);
+    return Array.from({ length: Math.floor((high * (1 + 1e-12)) / step) - first + 1 }, (_, k) => +((first + k) * step).toPrecision(12));
+  }
+  const xAxis = (scale, values, y, label, middle, show) => svg("g", { class: "explorer-axis" },
+    values.map((v) => svg("text", { x: scale(v), y: y + 16, "text-anchor": "middle" }, show(v))),
+    values.map((v) => svg("line", { x1: scale(v), x2: scale(v), y1: y, y2: y + 4 })),
+    svg("text", { x: middle, y: y + 34, "text-anchor": "middle", class: "explorer-label" }, label));
+  const yAxis = (scale, values, x, right, label, show) => svg("g", { class: "explorer-axis" },
+    values.map((v) => svg("line", { x1: x, x2: right, y1: scale(v), y2: scale(v), class: "explorer-grid" })),
+    values.map((v) => svg("text", { x: x - 6, y: scale(v) + 4, "text-anchor": "end" }, show(v))),
+    svg("text", { x: 2, y: 14, class: "explorer-label" }, label));
 
   // Looks of a picture's parts; colours are the variables of explorers.css, so that they change with the mode.
   const stroke = (colour, width = 2, dash = "none") => `fill: none; stroke: var(--${colour}); stroke-width: ${width}; stroke-dasharray: ${dash}`;
-  const CURVES = [
-    ["ink", "none", mse], ["optimal", "9 4", variance], ["uniform", "4 3", (n, eps) => bias(n, eps) ** 2],
-  ];
+  const CURVES = [["ink", "none", mse], ["optimal", "9 4", variance], ["uniform", "4 3", (n, eps) => bias(n, eps) ** 2]];
 
+  // Numbers in words and on axes.
   const people = (n) => (n === 1 ? "1 person" : `${n} people`);
+  const percentOf = (x) => (x >= 0.0995 ? percent(x) : x >= 0.001 ? percent(x, 1) : "under 0.1%");
+  const small = (x) => (x < 0.001 ? "less than 0.001" : number(x));
+  const minus = (v) => String(v).replace("-", "−");
+  const short = (v) => (v >= 1000 ? `${v / 1000}k` : String(v));
 
   const N = slider({ label: "True count N", min: 0, max: 60, step: 1, value: 2, show: people, onchange: draw });
   const E = slider({ label: "Budget ε", min: -34, max: 14, step: 1, value: -6, at: Explorer.budget, onchange: draw }); // 0.02 to 5
-  const over = choice({
-    label: "Curves over", value: "N",
-    options: { N: "the count", eps: "the budget" }, onchange: draw,
-  });
+  const over = choice({ label: "Curves over", value: "N", options: { N: "the count", eps: "the budget" }, onchange: draw });
   const view = frame(root, [N, E, over]);
   fit(root, draw);
 
@@ -55,10 +69,6 @@ Explorer.register("one-count", (root) => {
     );
   }
 
-  const percentOf = (x) => (x >= 0.0995 ? percent(x) : x >= 0.001 ? percent(x, 1) : "under 0.1%");
-
-  const small = (x) => (x < 0.001 ? "less than 0.001" : number(x));
-
   const sentence = (n, eps) => `With ${people(n)} and ε = ${eps}, the released count is ${small(bias(n, eps))} people too large on average, and ` +
     `zero in ${percentOf(atom(n, eps))} of the releases. Of the error of ${number(mse(n, eps))} people², ${percentOf(share(n, eps))} is squared bias.`;
 
@@ -80,8 +90,7 @@ Explorer.register("one-count", (root) => {
     const below = zs.filter((z) => z <= 0), above = zs.filter((z) => z >= 0), mean = n + bias(n, eps);
     const title = `Density of a count of ${n} released with ε = ${eps}. The part below zero, ${percentOf(atom(n, eps))}, is moved onto zero; the mean moves from ${n} to ${number(mean)}.`;
     return Explorer.picture(width, height, title,
-      yAxis(y, ticks(0, eps / 2, 4), left, right, ""),
-      svg("text", { x: 2, y: 14, class: "explorer-label" }, "density (per person)"),
+      yAxis(y, ticks(0, eps / 2, 4), left, right, "density (per person)", String),
       xAxis(x, ticks(low, high, width < 500 ? 5 : 8), bottom, "released count (people)", (left + right) / 2, minus),
       massAxis(mass, right),
       svg("path", { d: `${path(below)}L${x(0)},${bottom}L${left},${bottom}Z`, style: "fill: var(--uniform); opacity: 0.35" }),
@@ -96,14 +105,10 @@ Explorer.register("one-count", (root) => {
     );
   }
 
-  const minus = (v) => String(v).replace("-", "−");
-
   const massAxis = (mass, x) => svg("g", { class: "explorer-axis" },
     svg("line", { x1: x, x2: x, y1: mass(0), y2: mass(1) }),
-    [0, 0.5, 1].map((v) => [
-      svg("line", { x1: x, x2: x + 4, y1: mass(v), y2: mass(v) }),
-      svg("text", { x: x + 8, y: mass(v) + 4 }, v),
-    ]).flat(),
+    [0, 0.5, 1].map((v) => svg("line", { x1: x, x2: x + 4, y1: mass(v), y2: mass(v) })),
+    [0, 0.5, 1].map((v) => svg("text", { x: x + 8, y: mass(v) + 4 }, v)),
     svg("text", { x: x + 38, y: 14, "text-anchor": "end", class: "explorer-label" }, "probability of zero"));
 
   // Squared bias, variance and their sum: over N on plain axes, or over ε on logarithmic ones, where powers are straight lines.
@@ -127,13 +132,10 @@ Explorer.register("one-count", (root) => {
     const title = `${byCount ? `Over counts up to ${end} at ε = ${eps}` : `Over budgets from 0.02 to 5 for a count of ${n}`}: squared bias ` +
       `${number(bias(n, eps) ** 2)}, variance ${number(variance(n, eps))} and MSE ${number(mse(n, eps))} people² at the marker.`;
     return Explorer.picture(width, height, title,
-      yAxis(y, byCount ? ticks(0, most, 4) : [1e-3, 1e-1, 10, 1e3], left, right, "", short),
-      svg("text", { x: 2, y: 14, class: "explorer-label" }, byCount ? "people²" : "people², logarithmic"),
-      xAxis(x, byCount ? ticks(0, end, 6) : [0.02, 0.1, 0.5, 1, 5], bottom, byCount ? "true count N (people)" : "budget ε, logarithmic", (left + right) / 2),
+      yAxis(y, byCount ? ticks(0, most, 4) : [1e-3, 1e-1, 10, 1e3], left, right, byCount ? "people²" : "people², logarithmic", short),
+      xAxis(x, byCount ? ticks(0, end, 6) : [0.02, 0.1, 0.5, 1, 5], bottom, byCount ? "true count N (people)" : "budget ε, logarithmic", (left + right) / 2, String),
       svg("line", { x1: marker, x2: marker, y1: top, y2: bottom, style: stroke("soft", 1, "2 3") }),
       CURVES.map(curve).flat(),
     );
   }
-
-  const short = (v) => (v >= 1000 ? `${v / 1000}k` : String(v));
 });

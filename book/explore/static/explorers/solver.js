@@ -1,4 +1,4 @@
-// The closed forms of helpers/mechanism.py and the solver of helpers/allocation.py. The tests hold them to Python, to 1e-9.
+// The closed forms of helpers/mechanisms/laplace.py and the solver of helpers/allocation.py. The tests hold them to Python, to 1e-9.
 //
 //   tree: its levels, top first, each as {values, times}: the distinct counts and how many nodes have each
 //   eps, w: the budget and the weight of each level · x = εN

@@ -1,4 +1,4 @@
-// Made by book/explore/trees.py, and explained there. Do not edit: run `make figures`.
+// STORED is made by book/explore/trees.py, and explained there: run `make figures`.
 "use strict";
 
 const Trees = (() => {

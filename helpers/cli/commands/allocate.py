@@ -1,0 +1,54 @@
+"""`allocate`: how to split a budget over the levels of a file."""
+
+import argparse
+import json
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from ...mechanisms import LAPLACE
+from .. import options
+from ..options import COUNTS, DATA
+from ..sheet import Sheet
+
+ABOUT = "Recommend how to split a budget over the levels of a CSV file."
+EXAMPLES = (
+    f"{DATA} --total 1",
+    f"{DATA} --total 1 --weights 1,1,5,1 --output split.json",
+    f"{DATA.replace('.csv', '-2023.csv')} --tau 20000 --rule optimal --json",
+)
+NODES = """The budgets look at node counts alone: safe for confidential counts, if the
+list of nodes is public itself, with every code that could occur, empty or not."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The table, the budget or the error, the rule, and where to write the split."""
+    options.add_table_options(parser)
+    options.add_total_option(parser)
+    text = "instead of --total: keep the squared error, summed over all nodes and weighted, below this"
+    parser.add_argument("--tau", type=partial(options.number, most=1e18), metavar="ERROR", help=text)
+    options.add_rule_options(parser)
+    options.add_json_option(parser)
+    options.add_output_options(parser, "split (JSON)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the split as a table or as JSON, and write it to a file if asked to."""
+    target = options.target(args, args.output)
+    sheet = Sheet.read(args.file)
+    levels = options.levels_of(args, sheet)
+    count = sheet.count_column(levels, args.count) if args.rule == "optimal" else None
+    tree = sheet.tree(levels, count) if count else sheet.nodes(levels)
+    split = options.chosen_split(args, tree, sheet)
+    if target:
+        options.write_json(target, split.as_dict(), args.force)
+    if args.json:
+        print(json.dumps(split.as_dict(), indent=2))
+        return
+    eps = np.array(split.eps)
+    table = pd.DataFrame({"level": levels, "nodes": tree.sizes, "budget": eps, "share": eps / eps.sum()})
+    table["error at most"] = np.sqrt(LAPLACE.noise_variance(eps))
+    options.print_table(args, sheet, f"counts from the column {count}" if count else "counts not read", table)
+    print(f"Total {split.total:g}, rule {split.rule}. The error is that of one count (root mean square).")
+    print(NODES if split.chosen_on == "nodes" else COUNTS)

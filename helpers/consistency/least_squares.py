@@ -1,0 +1,78 @@
+"""Use every measurement of a tree: least squares where each parent is the sum of its children, in two linear passes.
+
+    m: (n,) measured counts of a level · v: (L,) variance of a measurement at each level, in people squared
+    z, s: (n,) best estimate of a node from its own subtree, and the variance of that estimate
+    Z, S: (n,) sum of the children's z, and of their s · x: (n,) best estimate of a node from the whole tree
+
+Up the tree, a node's own measurement and the sum of its children are averaged in inverse proportion to their variances. Down
+the tree, what a node has learnt from above is shared among its children in proportion to their s.
+
+A node above the leaves that has no children is an empty sum. It is set to zero, whatever was measured there, as `bottom_up`
+does; a `Hierarchy` only allows such a node if its true count is zero, so nothing is biased by it.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..checks import Numbers
+from ..hierarchy import Hierarchy, check_hierarchy, check_like
+
+
+def gls(hierarchy: Hierarchy, noisy: Sequence[ArrayLike], variances: Numbers) -> list[np.ndarray]:
+    """Minimise Σ_l Σ_j (x_j − noisy_j)²/variances_l over all x whose parents are the sums of their children.
+
+    `noisy` holds unbiased measurements, not clipped ones, and `variances` is what their noise has at each level (see
+    `Mechanism.noise_variance`); only its ratios matter. The result is unbiased, linear in `noisy`, and may be below zero;
+    `top_down(hierarchy, gls(...))` makes it non-negative.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> [x.tolist() for x in gls(tree, [[7.0], [1.0, 3.0]], variances=[2.0, 1.0])]
+    [[5.5], [1.75, 3.75]]
+    """
+    m = check_like("noisy", noisy, hierarchy)
+    v = checks.per_level("variances", variances, hierarchy.levels)
+    s, S = _upward_variances(hierarchy, v)
+    z, Z = [m[-1]], list[np.ndarray]()
+    for level in range(len(v) - 2, -1, -1):
+        Z.insert(0, hierarchy.sum_children(level, z[0]))
+        z.insert(0, Z[0] + S[level] / (v[level] + S[level]) * (m[level] - Z[0]))
+    x = [z[0].copy()]
+    for level in range(1, len(v)):
+        gap = _divide(x[-1] - Z[level - 1], S[level - 1])  # (above,) what children must still give, per unit of s
+        x.append(z[level] + s[level] * gap[hierarchy.links[level - 1]])
+    return x
+
+
+def gls_variances(hierarchy: Hierarchy, variances: Numbers) -> list[np.ndarray]:
+    """Var(x_j) of every node after `gls`, in people squared. No simulation is needed, and no count is looked at.
+
+    Of its s, a child keeps s − s²/S; the part that the siblings share, s²/S, becomes (s/S)² Var(x_parent).
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> [x.tolist() for x in gls_variances(tree, variances=[2.0, 1.0])]
+    [[1.0], [0.75, 0.75]]
+    """
+    check_hierarchy(hierarchy)
+    s, S = _upward_variances(hierarchy, checks.per_level("variances", variances, hierarchy.levels))
+    out = [s[0]]
+    for parents, own, above in zip(hierarchy.links, s[1:], S, strict=True):
+        share = _divide(own, above[parents])
+        out.append(own * (1 - share) + share**2 * out[-1][parents])
+    return out
+
+
+def _upward_variances(hierarchy: Hierarchy, v: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """s of every level, and S of every level but the lowest."""
+    s, S = [np.full(hierarchy.sizes[-1], v[-1])], list[np.ndarray]()
+    for level in range(len(v) - 2, -1, -1):
+        S.insert(0, hierarchy.sum_children(level, s[0]))
+        s.insert(0, S[0] * (v[level] / (v[level] + S[0])))  # 1/s = 1/v + 1/S, and zero where S is
+    return s, S
+
+
+def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a/b, and zero where b is: there nothing is uncertain, so nothing is shared."""
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

@@ -1,0 +1,24 @@
+"""What the paper does with all this: its sweeps over budgets, its downstream task, and the ledger of its claims."""
+
+from .sweeps import (
+    GRID,
+    TOTALS,
+    Experiment,
+    Rule,
+    budgets,
+    compared_rules,
+    measure,
+    over_levels,
+    predicted_gain,
+    prior_regret,
+    ratio,
+    regret,
+    state_experiment,
+    sweep,
+    trials,
+)
+
+__all__ = [
+    "Experiment", "GRID", "Rule", "TOTALS", "budgets", "compared_rules", "measure", "over_levels", "predicted_gain",
+    "prior_regret", "ratio", "regret", "state_experiment", "sweep", "trials",
+]  # fmt: skip

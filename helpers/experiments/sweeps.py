@@ -1,0 +1,175 @@
+"""The paper's experiments on a state: rules that split a budget, swept over totals, in closed form and by simulation.
+
+    truth: the tree that is released · earlier: the public tree that the split is chosen on
+    rule: a function from a total to an `Allocation` · table: errors indexed by (rule, total, level)
+
+Totals are privacy budgets ε, and errors are in people², summed over the nodes of a level.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..allocation import Allocation, minimize_error, uniform
+from ..census import load_state, prior
+from ..checks import Numbers
+from ..hierarchy import Hierarchy
+from ..simulation import expected_error, simulate
+
+Rule = Callable[[float], Allocation]
+
+TOTALS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)  # budgets that are simulated
+GRID = tuple(np.linspace(0.3, 5, 48).round(3).tolist())  # budgets that closed forms are drawn for
+
+
+def trials(default: int) -> int:
+    """How many releases to simulate: `default`, or what the environment variable BOOK_TRIALS says.
+
+    BOOK_TRIALS=10000 is full size. Memory does not grow with it.
+
+    >>> trials(400)
+    400
+    """
+    default = checks.whole("default", default, least=4)
+    value = os.environ.get("BOOK_TRIALS", "").strip() or str(default)
+    if not value.isdecimal() or int(value) < 4:
+        raise ValueError(f"BOOK_TRIALS must be a whole number of at least 4, got {value!r}")
+    return int(value)
+
+
+def compared_rules(truth: Hierarchy, earlier: Hierarchy) -> dict[str, Rule]:
+    """The two rules of the paper: the uniform split, and the optimal split of a tree that is already public."""
+    return {"uniform": lambda total: uniform(truth, total), "optimal": lambda total: minimize_error(earlier, total)}
+
+
+def sweep(rules: Mapping[str, Rule], totals: Numbers, error: Callable[[Allocation], pd.DataFrame]) -> pd.DataFrame:
+    """The table of error(rule(total)) for every rule and total, one below the other.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> rules = {"uniform": lambda total: uniform(tree, total)}
+    >>> sweep(rules, [1, 2], lambda eps: expected_error(tree, eps)).mse.loc["uniform", 2].round(2)
+    level
+    level 1    1.96
+    level 2    3.39
+    Name: mse, dtype: float64
+    """
+    from tqdm import tqdm
+
+    _check_sweep(rules, totals)
+    cases = [(name, total) for name in rules for total in totals]
+    bar = tqdm(cases, desc="budgets", delay=1, leave=False)
+    table = pd.concat({(name, total): error(rules[name](total)) for name, total in bar}, names=["rule", "total"])
+    return table.rename_axis([name or "level" for name in table.index.names])
+
+
+def over_levels(table: pd.DataFrame) -> pd.DataFrame:
+    """Errors of the whole tree: sums over the levels, for each of the other index entries.
+
+    Standard errors add as if levels were independent, se = √(Σ se_l²). Without consistency they are. With it they are not
+    quite, but the spread of repeated simulations is the same with and without (to 3% on Wyoming).
+    """
+    se = [column for column in table if column.endswith("_se")]
+    squared = table.assign(**{column: table[column] ** 2 for column in se})
+    groups = squared.groupby(level=[name for name in table.index.names if name != "level"], sort=False)
+    total = groups.agg(lambda column: column.sum(skipna=False))  # one unknown standard error makes that of the sum unknown
+    return total.assign(**{column: np.sqrt(total[column]) for column in se})
+
+
+def ratio(table: pd.DataFrame, of: str = "uniform", to: str = "optimal") -> pd.DataFrame:
+    """How many times larger each error is under one rule than under another."""
+    table = table[[column for column in table if not column.endswith("_se")]]
+    return table.xs(of, level="rule") / table.xs(to, level="rule")
+
+
+def regret(truth: Hierarchy, rules: Mapping[str, Rule], totals: Numbers) -> pd.DataFrame:
+    """How much more error, in percent, each rule makes than the best split of the truth: a row for each total.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> regret(tree, {"uniform": lambda total: uniform(tree, total)}, [1]).loc[1].round(2)
+    uniform    1.56
+    Name: 1, dtype: float64
+    """
+    _check_sweep(rules, totals)
+    best = np.array([minimize_error(truth, total).mse for total in totals])
+    found = {name: [expected_error(truth, rule(t)).mse.sum() for t in totals] for name, rule in rules.items()}
+    return pd.DataFrame({n: 100 * (np.array(e) / best - 1) for n, e in found.items()}, pd.Index(totals, name="total"))
+
+
+def predicted_gain(sizes: Numbers) -> float:
+    """L² Σn / (Σ n^(1/3))³: total error of the uniform split over that of the best one, when all counts are large.
+
+    >>> round(predicted_gain([1, 128, 20_975]), 2)
+    5.0
+    """
+    n = checks.positives("sizes", sizes)
+    if n.ndim != 1 or n.size == 0:
+        raise ValueError(f"sizes must be a list with the number of nodes of each level, got shape {n.shape}")
+    return float(len(n) ** 2 * n.sum() / np.cbrt(n).sum() ** 3)
+
+
+def budgets(rule: Rule, values: Numbers) -> np.ndarray:
+    """(k, L) the budgets of the levels that a rule gives for each of k totals (or error targets)."""
+    return np.array([rule(value).eps for value in values])
+
+
+def _check_sweep(rules: Mapping[str, Rule], totals: Numbers) -> None:
+    if not isinstance(rules, Mapping) or not rules or not all(map(callable, rules.values())):
+        raise TypeError(f"rules must map at least one name to a function from a total to an Allocation, got {rules!r}")
+    if checks.positives("totals", totals).ndim != 1 or len(totals) == 0:
+        raise ValueError(f"totals must be a list of at least one budget, got {totals!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What the paper does to a state. `measured` has one more index level in front: consistent, False or True."""
+
+    truth: Hierarchy
+    earlier: Hierarchy
+    rules: Mapping[str, Rule]
+    expected: pd.DataFrame
+    measured: pd.DataFrame
+
+
+def state_experiment(state: str, trials: int, seed: int = 0, totals: Numbers = TOTALS) -> Experiment:
+    """The paper's main experiment on a state: its published tree, uniform against optimal, with and without consistency.
+
+    The optimal split is chosen on `prior(state)`, never on the counts that are released.
+
+    >>> delaware = state_experiment("delaware", trials=4, totals=[1])
+    >>> delaware.measured.index.names
+    FrozenList(['consistent', 'rule', 'total', 'level'])
+    """
+    checks.whole("trials", trials, least=2, most=checks.MOST_TRIALS)
+    checks.whole("seed", seed, least=0)  # a whole number, because it is used twice: with and without consistency
+    truth, earlier = load_state(state), prior(state)
+    rules = compared_rules(truth, earlier)
+    expected = sweep(rules, sorted({*GRID, *totals}), lambda eps: expected_error(truth, eps))
+    measured = {c: measure(truth, rules, totals, trials, seed, c) for c in (False, True)}
+    return Experiment(truth, earlier, rules, expected, pd.concat(measured, names=["consistent"]))
+
+
+def prior_regret(state: str, sources: Sequence[str] = ("embedded", "official"), totals: Numbers = TOTALS) -> pd.DataFrame:
+    """How much more error, in percent, the split of each prior makes than the best split of 2020: a row for each total.
+
+    Block counts of 2010 ("official", "ppmf") are downloaded on first use; "embedded" spreads those of the block groups.
+
+    >>> prior_regret("delaware", ["embedded"], [1]).round(2).loc[1]
+    embedded    0.21
+    Name: 1, dtype: float64
+    """
+    truth = load_state(state)
+    rules = {source: partial(minimize_error, prior(state, source=source)) for source in sources}
+    return regret(truth, rules, totals)
+
+
+def measure(
+    truth: Hierarchy, rules: Mapping[str, Rule], totals: Numbers, trials: int, seed: int, consistent: bool
+) -> pd.DataFrame:
+    """`sweep` of `simulate`: each case has noise of its own, and is the same release with and without consistency."""
+    rng = np.random.default_rng(seed)  # one generator for all cases, so that no two share their noise
+    return sweep(rules, totals, lambda eps: simulate(truth, eps, trials, rng, consistent))

@@ -1,0 +1,8 @@
+"""A release that people may see: exact noise, an account of what it cost, a record, and a test of the claim from outside."""
+
+from .accountant import Accountant
+from .auditing import audit
+from .publish import PrivateRelease, private_release
+from .split import Split
+
+__all__ = ["Accountant", "PrivateRelease", "Split", "audit", "private_release"]

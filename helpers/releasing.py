@@ -1,0 +1,104 @@
+"""Release a tree with simulated noise, to study errors: noise, clip at zero or not, consistency.
+
+The noise here is simulated: fast, reproducible from a seed, and drawn with floating-point numbers. It is meant for
+studying errors, never for publishing confidential data: `publishing.publish` is for that, and does not come by here.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from . import checks
+from .allocation import Budgets, check_eps
+from .checks import Seed
+from .consistency.methods import METHODS, Method, method_of
+from .consistency.projection import bring_within_reach, fit_families
+from .hierarchy import Hierarchy, check_like
+from .mechanisms import LAPLACE, Mechanism
+
+_FAINT = 1e-6  # with a smaller budget, noise may drown the parent in rounding errors
+
+
+def release(
+    hierarchy: Hierarchy,
+    eps: Budgets,
+    seed: Seed = None,
+    consistent: bool | str | Callable = True,
+    mechanism: Mechanism | None = None,
+) -> list[np.ndarray]:
+    """Ñ = max(0, N + Lap(1/ε_l)) for every node of every level l; then, if `consistent`, children that sum to parents.
+
+    Nodes of one level share no people, so level l costs ε_l once, however many nodes it has (parallel composition); the
+    levels together cost Σ ε_l (sequential composition). Clipping and consistency are post-processing and cost nothing.
+    The noise is that of `mechanism`, or of the allocation; for plain numbers it is Laplace noise.
+
+    `consistent` is True for the paper's way (clip, then top-down), False to clip only, the name of another method ("gls",
+    "bottom_up"), or a function from the tree and its noisy counts, which are not clipped, to one array of counts a level.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> for consistent in (True, "gls", "bottom_up"):
+    ...     state, blocks = release(tree, eps=[0.4, 0.6], seed=1, consistent=consistent)
+    ...     print(bool(np.isclose(state, blocks.sum())), bool((blocks >= 0).all()))
+    True True
+    True True
+    True True
+    """
+    budgets, kind = check_eps(hierarchy, eps, mechanism)
+    return draw(hierarchy, budgets, checks.generator(seed), method_of(consistent), kind)
+
+
+def noisy_counts(
+    hierarchy: Hierarchy, eps: Budgets, seed: Seed = None, mechanism: Mechanism | None = None
+) -> list[np.ndarray]:
+    """N + Lap(1/ε_l) for every node of every level l: unbiased, neither clipped nor consistent.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> [len(level) for level in noisy_counts(tree, eps=[0.4, 0.6], seed=1)]
+    [1, 2]
+    """
+    budgets, kind = check_eps(hierarchy, eps, mechanism)
+    return _measured(hierarchy, budgets, checks.generator(seed), kind)
+
+
+def draw(
+    hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, method: Method, mechanism: Mechanism = LAPLACE
+) -> list[np.ndarray]:
+    """One release, unchecked: `release` checks once and draws once, `simulate` checks once and draws many times."""
+    if method in (METHODS["clip"], METHODS["top_down"]):
+        return _run_by_run(hierarchy, eps, rng, method is METHODS["top_down"], mechanism)
+    found = method(hierarchy, _measured(hierarchy, eps, rng, mechanism), mechanism.noise_variance(eps))
+    # Copies, because errors are computed in place, and a method may hand out arrays that it keeps.
+    return [x.copy() for x in check_like("consistent()", found, hierarchy)]
+
+
+def _measured(hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, mechanism: Mechanism) -> list[np.ndarray]:
+    out = [np.empty(n) for n in hierarchy.sizes]
+    for noise, counts, budget in zip(out, hierarchy.floats, eps, strict=True):
+        mechanism.draw(rng, budget, noise)
+        noise += counts
+    return out
+
+
+def _run_by_run(
+    hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, consistent: bool, mechanism: Mechanism
+) -> list[np.ndarray]:
+    """The paper's release, with or without its consistency, a run of families at a time: noise that is clipped and fitted
+    while it is still in the cache costs half."""
+
+    def fill(counts: np.ndarray, budget: float, x: np.ndarray) -> None:
+        mechanism.draw(rng, budget, x)
+        x += counts
+        np.maximum(x, 0.0, out=x)
+
+    out = [np.empty(n) for n in hierarchy.sizes]
+    fill(hierarchy.floats[0], eps[0], out[0])
+    for level, runs in enumerate(hierarchy.runs, start=1):
+        for run in runs:
+            x = out[level][run.nodes]
+            fill(hierarchy.floats[level][run.nodes], eps[level], x)
+            if consistent:
+                t = out[level - 1][run.parents]
+                if eps[level] < _FAINT:
+                    bring_within_reach(x, t, run)
+                fit_families(x, t, run)
+    return out

@@ -1,0 +1,151 @@
+"""Whole numbers that add up: against all whole answers of small families, and by the laws of the real-valued projection."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.oracles import families_of
+from support.refusals import refusal
+from support.strategies import seeds, trees
+
+from helpers import Hierarchy, integer_top_down, layout, load_state, project_simplex, top_down
+
+
+def family(values):
+    """A tree of one parent with as many children as there are values."""
+    return Hierarchy.from_counts([[len(values)], [1] * len(values)], [None, [0] * len(values)])
+
+
+def fitted(values, total, seed=0):
+    return integer_top_down(family(values), [[total], values], seed)[1]
+
+
+def compositions(total, parts):
+    """Every way to write `total` as a sum of `parts` whole numbers that are not negative."""
+    return (c for c in product(range(total + 1), repeat=parts) if sum(c) == total)
+
+
+@given(st.lists(st.integers(-4, 6), min_size=1, max_size=4), st.integers(0, 7), seeds())
+def test_no_whole_family_is_nearer(values, total, seed):
+    """Among all whole families with the right sum, none is nearer to the noisy one."""
+    found = fitted(values, total, seed)
+    nearest = min(sum((c - x) ** 2 for c, x in zip(cs, values, strict=True)) for cs in compositions(total, len(values)))
+    assert ((found - values) ** 2).sum() == nearest
+
+
+@st.composite
+def whole_noisy_trees(draw):
+    """A tree and whole noisy counts for it, some negative, some huge."""
+    whole, tree = st.integers(-3, 3) | st.integers(-1000, 1000) | st.integers(-(10**9), 10**9), draw(trees())
+    return tree, [draw(st.lists(whole, min_size=n, max_size=n)) for n in tree.sizes.tolist()]
+
+
+@given(whole_noisy_trees(), seeds())
+def test_children_add_up_exactly(problem, seed):
+    """Every parent with children is their sum, to the last person; no count is negative; the top is clipped."""
+    tree, noisy = problem
+    out = integer_top_down(tree, noisy, seed)
+    assert all(x.dtype == np.int64 and (x >= 0).all() for x in out)
+    assert out[0].tolist() == np.maximum(noisy[0], 0).tolist()
+    for level in range(1, len(tree.levels)):
+        for members, parent in families_of(tree, level):
+            assert out[level][members].sum() == out[level - 1][parent]
+
+
+@given(whole_noisy_trees(), seeds())
+def test_each_family_is_within_one_of_its_projection(problem, seed):
+    """A member differs from the real-valued solution for the same parent by less than one person."""
+    tree, noisy = problem
+    out = integer_top_down(tree, noisy, seed)
+    for level in range(1, len(tree.levels)):
+        for members, parent in families_of(tree, level):
+            real = project_simplex(np.array(noisy[level])[members], out[level - 1][parent])
+            assert np.abs(out[level][members] - real).max() < 1 + 1e-6  # rounding of the floats, near 1e9
+
+
+@given(whole_noisy_trees(), seeds())
+def test_a_second_pass_changes_nothing(problem, seed):
+    """Counts that add up already stay as they are, whatever the seed."""
+    tree, noisy = problem
+    once = integer_top_down(tree, noisy, seed)
+    for first, second in zip(once, integer_top_down(tree, once, seed + 1), strict=True):
+        assert first.tolist() == second.tolist()
+
+
+def test_the_same_seed_gives_the_same_people():
+    """A seed decides who gets the odd person; other seeds decide otherwise, at the same distance."""
+    values = [3] * 40
+    first = fitted(values, 130, seed=1)
+    assert fitted(values, 130, seed=1).tolist() == first.tolist() != fitted(values, 130, seed=2).tolist()
+    assert sorted(first.tolist()) == [3] * 30 + [4] * 10
+
+
+def test_odd_people_go_to_all_members_alike():
+    """No place in a family is favoured: over 20,000 families, each of five members is as often among the odd two."""
+    n = 20_000
+    tree = Hierarchy.from_counts([[5] * n, [1] * 5 * n], [None, np.arange(5 * n) // 5])
+    extra = integer_top_down(tree, [[7] * n, [1] * 5 * n], seed=3)[1].reshape(n, 5) - 1
+    assert (extra.sum(axis=1) == 2).all()
+    assert np.abs(extra.mean(axis=0) - 0.4).max() < 4.5 * np.sqrt(0.4 * 0.6 / n)  # 4.5 standard errors of a share, seed 3
+
+
+def noisy_delaware(seed):
+    """The geography of Delaware, and its counts with noise of up to nine people."""
+    tree, rng = load_state("DE", "geography"), np.random.default_rng(seed)
+    return tree, [n + rng.integers(-9, 10, len(n)) for n in tree.counts]
+
+
+def test_runs_do_not_matter(monkeypatch):
+    """Families come out whole wherever the runs of a level are cut."""
+    tree, noisy = noisy_delaware(4)
+    monkeypatch.setattr(layout, "RUN_NODES", 700)
+    short = load_state("DE", "geography")
+    assert len(short.runs[-1]) > 10
+    for levels in (integer_top_down(tree, noisy, 1), integer_top_down(short, noisy, 1)):
+        assert np.array_equal(np.bincount(tree.parents[2], levels[2]), levels[1]) and levels[1].sum() == levels[0][0]
+
+
+def test_rounding_costs_a_quarter_at_most():
+    """On a whole state the squared distance to the noisy counts is that of the real-valued pass, plus at most ¼ a node."""
+    tree, noisy = noisy_delaware(5)
+    whole = integer_top_down(tree, noisy, 1)
+    real = top_down(tree, [whole[0], whole[1], noisy[2]])  # the same tracts, blocks in real numbers
+    cost = ((whole[2] - noisy[2]) ** 2).sum() - ((real[2] - noisy[2]) ** 2).sum()
+    assert -1e-6 < cost <= len(noisy[2]) / 4  # rounding of a sum near 1e6
+
+
+THIRD = 1537228672809129301  # of 2**62, rounded down
+BAD = {
+    "a fraction": ([[5], [2, 3.5]], "noisy[1] must be whole numbers, got 3.5 at index 1"),
+    "too large": ([[5], [2, 2**61]], f"noisy[1] must be between −{THIRD} and {THIRD}, got 2.305843009213694e+18 at index 1"),
+    "too few": ([[5], [2]], "noisy[1] must have one entry for each of the 2 nodes of level 2, got shape (1,)"),
+    "not a number": ([[5], [2, float("nan")]], "noisy[1] must be finite, got nan at index 1"),
+}
+
+
+@pytest.mark.parametrize(("noisy", "words"), BAD.values(), ids=BAD)
+def test_what_is_not_whole_is_refused(noisy, words):
+    """Fractions, numbers near the end of int64 and lists that do not fit are refused by name."""
+    assert refusal(integer_top_down, family([1, 1]), noisy, by=ValueError) == words
+
+
+def test_large_numbers_stay_exact_up_to_the_limit():
+    """A family of k may hold counts up to 2**62/(k + 1), no float in between; a lone level counts as families of one."""
+    lone = Hierarchy.from_counts([[1, 1]], [None])
+    assert integer_top_down(lone, [[2**61, -(2**61)]])[0].tolist() == [2**61, 0]
+    limits = "between −2305843009213693952 and 2305843009213693952"
+    message = f"noisy[0] must be {limits}, got -2.3058430092136945e+18 at index 1"
+    assert refusal(integer_top_down, lone, [[0, -(2**61) - 2**9]], by=ValueError) == message
+    odd = 2**60 + 1  # no float
+    assert [x.tolist() for x in integer_top_down(family([1, 1]), [[odd], [odd, -odd]])] == [[odd], [odd, 0]]
+
+
+@pytest.mark.parametrize("noisy, expected", [([[7.0], [1.0, 4.0]], [2, 5]), ([[-5], [2, 3]], [0, 0])])
+def test_whole_floats_come_out_as_whole_numbers(noisy, expected):
+    """Floats without a fraction are counts, fitted as int64 like whole numbers; the caller's arrays are left alone."""
+    arrays = [np.array(x) for x in noisy]
+    out = integer_top_down(family([1, 1]), arrays)
+    assert [x.dtype for x in out] == [np.int64, np.int64] and out[1].tolist() == expected
+    assert [x.tolist() for x in arrays] == noisy

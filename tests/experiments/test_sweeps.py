@@ -1,0 +1,271 @@
+"""Tables whose entries are single calls, sums and ratios done by hand, and noise that is shared only on purpose."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from support.oracles import watch_bars
+from support.refusals import refusal
+from support.strategies import seeds, trees
+
+from helpers import Allocation, Hierarchy, expected_error, experiments, load_state, minimize_error, prior, simulate, uniform
+from helpers.experiments import budgets, compared_rules, measure, over_levels, ratio, regret, sweeps
+from helpers.experiments.sweeps import predicted_gain, prior_regret, state_experiment, sweep, trials
+from helpers.simulation import COLUMNS
+
+LEVELS = ["state", "tract", "block"]
+PARENTS = [None, [0, 0], [0, 0, 1]]
+TRUTH = Hierarchy.from_counts([[12], [7, 5], [3, 4, 5]], PARENTS, LEVELS)
+EARLIER = Hierarchy.from_counts([[300], [1, 299], [0, 1, 299]], PARENTS, LEVELS)
+RULES = compared_rules(TRUTH, EARLIER)
+# One node over eight, all so large that the clip at zero never happens: F_l = 2 n_l/ε_l², and the optimum is (1, 2)/3.
+LARGE = Hierarchy.from_counts([[8e9], [1e9] * 8], [None, [0] * 8])
+
+
+def case(table, *key):
+    """The levels of one case, by the other index entries (`loc` would warn where rules are not in alphabetical order)."""
+    return table.xs(key, level=[name for name in table.index.names if name != "level"])
+
+
+def numbers(**columns):
+    """A small table of errors by (rule, level)."""
+    index = pd.MultiIndex.from_product([["uniform", "optimal"], ["state", "block"]], names=["rule", "level"])
+    return pd.DataFrame(columns, index)
+
+
+def test_trials_are_the_default_unless_the_environment_says_otherwise(monkeypatch):
+    """Without BOOK_TRIALS, or with an empty one, it is the default; otherwise what BOOK_TRIALS says, spaces or not."""
+    monkeypatch.delenv("BOOK_TRIALS", raising=False)
+    assert trials(400) == 400
+    for value, expected in {"": 400, "  ": 400, "4": 4, " 10000 ": 10_000}.items():
+        monkeypatch.setenv("BOOK_TRIALS", value)
+        assert trials(400) == expected
+
+
+@pytest.mark.parametrize("value", ["3", "0", "-5", "2.5", "1e4", "many", "4 5", "²"])
+def test_a_bad_environment_variable_is_refused_by_name(monkeypatch, value):
+    """A BOOK_TRIALS that is no whole number of at least 4 raises a ValueError with the variable's name and its value."""
+    monkeypatch.setenv("BOOK_TRIALS", value)
+    assert refusal(trials, 400, by=ValueError) == f"BOOK_TRIALS must be a whole number of at least 4, got {value!r}"
+
+
+@given(st.floats(0.01, 100))
+def test_the_uniform_rule_is_uniform_and_the_optimal_one_knows_only_the_earlier_tree(total):
+    """Uniform gives the levels the same; optimal is the best split of the earlier tree, not of the truth."""
+    assert list(RULES) == ["uniform", "optimal"]
+    assert_allclose(RULES["uniform"](total).eps, [total / 3] * 3, rtol=1e-15)  # one division
+    assert RULES["optimal"](total).eps.tolist() == minimize_error(EARLIER, total).eps.tolist()
+    assert not np.allclose(RULES["optimal"](1).eps, minimize_error(TRUTH, 1).eps, rtol=0.01)  # so that the law can fail
+
+
+def test_a_sweep_holds_what_single_calls_give():
+    """Each block of the table is error(rule(total)); rules and totals come in the order given; names of an index stay."""
+    table = sweep(RULES, [2, 0.5], lambda eps: expected_error(TRUTH, eps))
+    assert table.index.names == ["rule", "total", "level"]
+    assert table.index.tolist() == [(r, t, level) for r in ("uniform", "optimal") for t in (2, 0.5) for level in LEVELS]
+    for name, rule in RULES.items():
+        for total in (2, 0.5):
+            single = expected_error(TRUTH, rule(total)).rename_axis("level")
+            pd.testing.assert_frame_equal(case(table, name, total), single, check_exact=True)
+    frame = pd.DataFrame({"mse": [1.0]}, pd.MultiIndex.from_tuples([("log", 0)], names=["weight", "node"]))
+    assert sweep(RULES, [1], lambda eps: frame).index.names == ["rule", "total", "weight", "node"]
+
+
+def test_a_bar_counts_cases_and_goes_away(monkeypatch):
+    """One step for each rule and total, shown after a second, and wiped when done."""
+    asked = watch_bars(monkeypatch)
+    sweep(RULES, [1, 2, 3], lambda eps: expected_error(TRUTH, eps))
+    assert asked == [(6, {"desc": "budgets", "delay": 1, "leave": False})]
+
+
+def test_over_levels_sums_errors_and_adds_standard_errors_in_quadrature():
+    """The whole tree's error is the sum over its levels; its standard error is √(Σ se²), as 3 and 4 make 5."""
+    table = numbers(mse=[1.0, 2.0, 10.0, 20.0], mse_se=[3.0, 4.0, 5.0, 12.0])
+    found = over_levels(table)
+    assert found.to_dict("index") == {"uniform": {"mse": 3.0, "mse_se": 5.0}, "optimal": {"mse": 30.0, "mse_se": 13.0}}
+    assert table.mse_se.tolist() == [3.0, 4.0, 5.0, 12.0]  # the caller's table is left alone
+
+
+def test_over_levels_keeps_every_other_index():
+    """Sums are for each (consistent, rule, total) by itself, in the order of the table."""
+    tables = {c: measure(TRUTH, RULES, [2, 1], 8, 1, c) for c in (True, False)}
+    measured = pd.concat(tables, names=["consistent"])
+    found = over_levels(measured)
+    assert found.index.names == ["consistent", "rule", "total"]
+    assert found.index.tolist() == [(c, r, t) for c in (True, False) for r in ("uniform", "optimal") for t in (2, 1)]
+    assert found.columns.tolist() == measured.columns.tolist()
+    for key, row in found.iterrows():
+        levels = case(measured, *key)
+        assert_allclose(row[["bias2", "mse"]], levels[["bias2", "mse"]].sum(), rtol=1e-12)  # three terms
+        assert_allclose(row.bias2_se, np.linalg.norm(levels.bias2_se), rtol=1e-12)
+
+
+def test_an_unknown_standard_error_stays_unknown():
+    """If one level's standard error cannot be told (NaN), that of the tree cannot either; it is not left out as a zero."""
+    found = over_levels(numbers(mse=[1.0, 2.0, 3.0, 4.0], mse_se=[np.nan, 1.0, 3.0, 4.0]))
+    assert np.isnan(found.mse_se["uniform"]) and found.mse_se["optimal"] == 5
+    assert found.mse.tolist() == [3.0, 7.0]
+
+
+def test_a_ratio_is_one_rule_over_another_without_standard_errors():
+    """Each error under `of` is divided by that under `to`, level by level; standard errors have no place in it."""
+    table = numbers(bias2=[1.0, 2.0, 4.0, 16.0], mse=[6.0, 9.0, 2.0, 3.0], mse_se=[1.0, 1.0, 1.0, 1.0])
+    assert ratio(table).to_dict("list") == {"bias2": [0.25, 0.125], "mse": [3.0, 3.0]}
+    assert ratio(table, of="optimal", to="uniform").bias2.tolist() == [4.0, 8.0]
+    assert ratio(table).index.tolist() == ["state", "block"]
+    both = ratio(pd.concat({False: table, True: table**2}, names=["consistent"]))  # rules need not come first
+    assert both.bias2.to_dict() == {
+        (False, "state"): 0.25, (False, "block"): 0.125, (True, "state"): 0.0625, (True, "block"): 0.015625,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("total", [0.5, 1, 3])
+def test_regret_and_ratio_by_hand(total):
+    """One node over eight large ones: 2(4 + 32)/ε² for uniform against 2(9 + 18)/ε², a third too much."""
+    even, best = 72 / total**2, 54 / total**2
+    rules = {"uniform": lambda t: uniform(LARGE, t), "optimal": lambda t: minimize_error(LARGE, t)}
+    table = over_levels(sweep(rules, [total], lambda eps: expected_error(LARGE, eps)))
+    # What is clipped off is e^(−εN): nothing. The optimum is known to rounding, and errors there do not depend on it.
+    assert_allclose(table.mse.loc["uniform", total], even, rtol=1e-12)
+    assert_allclose(table.mse.loc["optimal", total], best, rtol=1e-12)
+    assert_allclose(ratio(table).mse.loc[total], 4 / 3, rtol=1e-12)
+    assert_allclose(regret(LARGE, rules, [total]).loc[total, "uniform"], 100 / 3, rtol=1e-10)  # less one: a digit is lost
+    assert abs(regret(LARGE, rules, [total]).loc[total, "optimal"]) < 1e-9
+
+
+@settings(max_examples=40)
+@given(trees(), seeds(), st.floats(0.05, 20))
+def test_nobody_beats_the_best_split_of_the_truth(tree, seed, total):
+    """Regret is zero for the oracle and not negative for any split of the same total, up to rounding."""
+    shares = np.random.default_rng(seed).dirichlet(np.full(len(tree.levels), 3.0)) + 1e-6
+
+    def any_split(total):
+        return Allocation(tree.levels, total * shares / shares.sum(), None, None)  # only the budgets count
+
+    rules = {"oracle": lambda t: minimize_error(tree, t), "any": any_split}
+    found = regret(tree, rules, [total, 2 * total])
+    assert found.index.tolist() == [total, 2 * total] and found.index.name == "total"
+    assert found.columns.tolist() == ["oracle", "any"]
+    assert (found.oracle.abs() < 1e-9).all()  # percent; two ways to sum up to a hundred terms of 1e-16
+    assert (found["any"] >= -1e-9).all()
+
+
+@pytest.mark.parametrize("sizes", [[1, 8], [8, 1], [1], [3, 3, 3], [1, 128, 20_975]])
+def test_the_predicted_gain_is_that_of_splits_that_the_formulas_give(sizes):
+    """With large counts a level's error is n/ε²: the same for each, against parts like the cube roots of n."""
+    n = np.array(sizes)
+    even, best = np.full(len(n), 1 / len(n)), n ** (1 / 3) / (n ** (1 / 3)).sum()
+    gain = predicted_gain(sizes)
+    assert type(gain) is float
+    assert_allclose(gain, (n / even**2).sum() / (n / best**2).sum(), rtol=1e-12)  # a few powers
+    assert_allclose(predicted_gain([1, 8]), 4 / 3, rtol=1e-15)  # 4·9/27, as by hand above
+    assert gain == predicted_gain(n.astype(np.min_scalar_type(n.max())))  # in any type of whole numbers
+
+
+def test_priors_are_compared_on_the_truth(monkeypatch):
+    """Each source is the best split of its own prior, judged on the published tree; without names, the two sources."""
+    priors = {"embedded": EARLIER, "official": TRUTH}
+    asked = []
+    monkeypatch.setattr(sweeps, "load_state", lambda state: asked.append(state) or TRUTH)
+    monkeypatch.setattr(sweeps, "prior", lambda state, source: asked.append((state, source)) or priors[source])
+    found = prior_regret("WY")
+    assert asked == ["WY", ("WY", "embedded"), ("WY", "official")]
+    rules = {"embedded": RULES["optimal"], "official": lambda t: minimize_error(TRUTH, t)}
+    pd.testing.assert_frame_equal(found, regret(TRUTH, rules, experiments.TOTALS), check_exact=True)
+    assert (found.embedded > 0.01).all() and (found.official.abs() < 1e-9).all()  # percent, and rounding
+
+
+def test_the_embedded_prior_costs_delaware_little():
+    """The split of 2010 makes 0.21% more error in 2020 than the best one, at ε = 1, and a row is a total."""
+    found = prior_regret("delaware", ["embedded"], [1, 2])
+    assert found.index.tolist() == [1, 2] and found.columns.tolist() == ["embedded"]
+    assert found.loc[1, "embedded"].round(2) == 0.21
+
+
+def test_budgets_are_a_row_for_each_total():
+    """(k, L): row i is what the rule gives the levels for the i-th total."""
+    found = budgets(RULES["optimal"], [1, 4])
+    assert found.shape == (2, 3)
+    assert found.tolist() == [RULES["optimal"](1).eps.tolist(), RULES["optimal"](4).eps.tolist()]
+
+
+@pytest.mark.parametrize("consistent", [False, True])
+def test_cases_have_noise_of_their_own_from_one_generator(consistent):
+    """One generator runs through all cases in their order, so that the same split twice is two independent simulations."""
+    twins = {"a": RULES["uniform"], "b": RULES["uniform"]}
+    found = measure(TRUTH, twins, [1, 2], 10, 7, consistent)
+    rng = np.random.default_rng(7)
+    for name, total in found.index.droplevel("level").unique():
+        single = simulate(TRUTH, uniform(TRUTH, total), 10, rng, consistent).rename_axis("level")
+        pd.testing.assert_frame_equal(case(found, name, total), single, check_exact=True)
+    assert (found.mse["a"] != found.mse["b"]).all()
+    # Four times the error at half the budget, were the noise the same: then the ratio would be exactly 4.
+    assert not np.isclose(found.mse["a", 1] / found.mse["a", 2], 4, rtol=1e-6).any()
+
+
+def test_with_and_without_consistency_the_noise_is_the_same():
+    """The top of a tree is not touched by the consistency step: from one seed its errors agree, those below do not."""
+    without, with_step = (measure(TRUTH, RULES, [1, 2], 20, 3, consistent) for consistent in (False, True))
+    pd.testing.assert_frame_equal(without.xs("state", level="level"), with_step.xs("state", level="level"), check_exact=True)
+    assert (without.mse != with_step.mse).drop("state", level="level").all()
+    other_seed = measure(TRUTH, RULES, [1, 2], 20, 4, False)
+    assert (without.mse != other_seed.mse).all()
+
+
+@pytest.fixture(scope="module", name="delaware")
+def simulated():
+    return state_experiment("delaware", trials=300, seed=1, totals=[1.05])
+
+
+def test_an_experiment_is_about_the_published_tree_and_the_prior(delaware):
+    """The truth is `load_state`, the earlier tree `prior`, and the rules are those of the paper on the two."""
+    for found, expected in ((delaware.truth, load_state("delaware")), (delaware.earlier, prior("delaware"))):
+        assert [n.tolist() for n in found.counts] == [n.tolist() for n in expected.counts]
+    assert delaware.rules["uniform"](3).eps.tolist() == [1, 1, 1]
+    assert delaware.rules["optimal"](1).eps.tolist() == minimize_error(delaware.earlier, 1).eps.tolist()
+
+
+def test_closed_forms_cover_the_grid_and_the_totals(delaware):
+    """`expected` is `expected_error` of the truth at every budget of the grid and every total, in rising order."""
+    totals = delaware.expected.index.unique("total").tolist()
+    assert 1.05 not in experiments.GRID and totals == sorted({*experiments.GRID, 1.05})
+    for rule in ("uniform", "optimal"):
+        for total in (0.3, 1.05, 5.0):
+            single = expected_error(delaware.truth, delaware.rules[rule](total)).rename_axis("level")
+            pd.testing.assert_frame_equal(case(delaware.expected, rule, total), single, check_exact=True)
+
+
+def test_measured_errors_agree_with_closed_forms(delaware):
+    """Without consistency every measured error is within five standard errors of its expectation (300 trials, seed 1)."""
+    measured = delaware.measured.loc[False]
+    expected = delaware.expected.loc[measured.index]
+    z = (measured[COLUMNS] - expected) / measured[[f"{c}_se" for c in COLUMNS]].to_numpy()
+    assert z.shape == (6, 3) and (z.abs() < 5).all(axis=None), z  # two rules, three levels; three estimates each
+
+
+@pytest.mark.parametrize("count", [1, 10**12 + 1])
+def test_an_experiment_with_bad_trials_is_refused_at_once(monkeypatch, count):
+    """Before any count is read or any error computed."""
+    monkeypatch.setattr(sweeps, "load_state", lambda state: pytest.fail("counts were read"))
+    assert "trials must be a whole number of at" in refusal(state_experiment, "delaware", count, by=ValueError)
+
+
+def test_an_experiment_measures_with_and_without_consistency(delaware):
+    """Both halves of `measured` are what `measure` gives from the same seed, 0 if none is given, beside closed forms."""
+    assert delaware.measured.index.names == ["consistent", "rule", "total", "level"]
+    assert delaware.measured.index.unique("consistent").tolist() == [False, True]
+    small = state_experiment("delaware", trials=4, totals=[1])
+    for consistent in (False, True):
+        direct = measure(small.truth, small.rules, [1], 4, 0, consistent)
+        pd.testing.assert_frame_equal(small.measured.loc[consistent], direct, check_exact=True)
+    single = expected_error(small.truth, uniform(small.truth, 1)).rename_axis("level")
+    pd.testing.assert_frame_equal(case(small.expected, "uniform", 1), single, check_exact=True)
+
+
+def test_the_simulated_budgets_are_on_the_grid():
+    """TOTALS and GRID hold positive budgets in rising order, so that lines pass under all points of the figures."""
+    for values in (experiments.TOTALS, experiments.GRID):
+        assert list(values) == sorted(set(values)) and min(values) > 0
+    assert {*experiments.TOTALS} <= {*experiments.GRID}

@@ -1,0 +1,229 @@
+"""What reads and writes files of people's own: tables, targets, releases, splits."""
+
+import hashlib
+import io
+import json
+from decimal import Decimal
+from functools import cache
+from math import isclose
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+from support import texts
+from support.laws import Spoilt, law
+from support.oracles import assert_budgets
+from support.strategies import per_level, powers, splits, trees
+
+from helpers import Hierarchy, private_release
+from helpers.cli.sheet import Sheet
+from helpers.publishing.files import check_target, long_form, write
+from helpers.publishing.split import RULES, Split, choose
+
+FLAGS = st.booleans()
+
+
+# ---- tables ----
+
+
+def mostly(right, odd):
+    """The right value, or now and then one of the others."""
+    return st.one_of(*[st.just(right)] * 5, st.sampled_from(odd).map(Spoilt))
+
+
+def levels_of(drawn):
+    """Mostly the levels of the table; else something near them."""
+    right = [*drawn["table"].levels]
+    odd = [right[::-1], [*right, "note"], [*right, right[0]], ["x"], [], [""], [" "], right[1:], ["population"]]
+    return mostly(right, odd)
+
+
+OF_TABLES = {  # of tables with fractions, whole counts are too much asked
+    "table": texts.tables() | texts.tables() | texts.tables(odd_count=True).map(Spoilt),
+    "content": lambda drawn: texts.perhaps_spoilt(drawn["table"].content),
+    "levels": levels_of,
+    "count": lambda drawn: mostly(drawn["table"].count, [None, "note", "x", "", drawn["table"].levels[0]]),
+    "whole": lambda drawn: FLAGS.map(lambda whole: Spoilt(whole) if whole and not drawn["table"].whole else whole),
+}
+
+
+def read_sheet(table, content):
+    """Read a file with these bytes."""
+    with texts.folder({"data.csv": content}) as place:
+        return Sheet.read(place / "data.csv")
+
+
+def read_tree(table, content, levels, count, whole):
+    """The tree of a file; for None, the count column that is found."""
+    sheet = read_sheet(table, content)
+    return sheet.tree(levels, sheet.count_column(levels, count), whole)
+
+
+@law(read_sheet, pool=OF_TABLES, words=("data.csv",), spoil=())
+def test_sheet_read(found, table, content):
+    """The columns are those of a slow reading, and of a right file those that were written."""
+    columns, rows = texts.parsed(content)
+    assert {name: [*values] for name, values in found.columns.items()} == columns and len(found.lines) == rows
+    assert found.sha256 == hashlib.sha256(content).hexdigest() and [*found.lines] == sorted({*found.lines})
+    if content == table.content:
+        assert columns == {name: [row[i] for row in table.rows] for i, name in enumerate(table.columns) if name}
+
+
+@law(read_tree, pool=OF_TABLES, words=("data.csv",), spoil=())
+def test_sheet_tree(found, content, levels, count, whole):
+    """Every path of the file is a node, its count the sum of its rows."""
+    columns, _ = texts.parsed(content)
+    count = texts.count_column(columns, levels, count)
+    assert not whole or all(texts.number(text).denominator == 1 for text in columns[count])
+    judge_nodes(found, content, levels, count)
+
+
+def read_nodes(table, content, levels):
+    """The nodes of a file."""
+    return read_sheet(table, content).nodes(levels)
+
+
+@law(read_nodes, pool=OF_TABLES, words=("data.csv",), spoil=())
+def test_sheet_nodes(found, content, levels):
+    """The nodes are those of the file, with nobody in them."""
+    judge_nodes(found, content, levels, None)
+
+
+def judge_nodes(found, content, levels, count):
+    """The nodes are those of the file, in order, with the sums of their rows, or none."""
+    columns, _ = texts.parsed(content)
+    rows = long_form(found, found.counts)
+    assert found.levels == tuple(levels)
+    for got, nodes in zip(
+        texts.nodes([*rows], rows.to_numpy().tolist(), levels), texts.sums(columns, levels, count), strict=True
+    ):
+        assert [*got] == sorted(nodes), "not the nodes"
+        for path, value in got.items():
+            right = nodes[path]
+            assert value == right if right.denominator == 1 and found.counts[0].dtype.kind == "i" else isclose(value, right)
+
+
+# ---- writing ----
+
+OLD_FILES = st.dictionaries(st.sampled_from(["out.csv", "x", "link"]), st.sampled_from([b"old", b"", None]), max_size=2)
+TARGETS = ["out.csv", "out.csv", "x", "link", ".", "..", "", "no/out.csv", "x/out.csv", "n" * 240, "é", "a\nb"]
+
+
+def name_of(drawn):
+    """Where to write: wrong if it is no name of a file, or that of one that is there."""
+    wrong = lambda name: name in (".", "..", "") or "/" in name or name in drawn["files"]  # noqa: E731
+    return st.sampled_from(TARGETS).map(lambda name: Spoilt(name) if wrong(name) else name)
+
+
+def target_checked(files, name, force):
+    """Where a file may be written, below the folder, and what lies there then."""
+    with texts.folder(files) as place:
+        return str(check_target(place / name, force).relative_to(place)), {path.name for path in place.iterdir()}
+
+
+@law(
+    target_checked, files=OLD_FILES, name=name_of, force=FLAGS, spoil=(),
+    words=("must be", "cannot be written", "is there already"), promised=(ValueError, TypeError, FileExistsError),
+)  # fmt: skip
+def test_check_target(found, files, name, force):
+    """A target is a new file in a folder that is there, or a file that may be overwritten."""
+    assert found == (name, {*files})
+    assert name not in files or (files[name] is not None and force)
+
+
+def written(old, new, fails):
+    """What lies in a folder after a file was written into it, or writing failed half way."""
+
+    def save(path):
+        path.write_bytes(new)
+        if fails:
+            raise OSError("no room")
+
+    with texts.folder({} if old is None else {"out.csv": old}) as place:
+        try:
+            write(place / "out.csv", save, force=True)
+        except OSError as error:
+            assert fails and str(error) == "no room"
+        return {path.name: path.read_bytes() for path in place.iterdir()}
+
+
+@law(written, old=st.sampled_from([None, b"old"]), new=st.binary(max_size=30), fails=FLAGS, spoil=())
+def test_write(found, old, new, fails):
+    """The new file is there whole, or the old one is as it was, and nothing else is there."""
+    content = old if fails else new
+    assert found == ({} if content is None else {"out.csv": content})
+
+
+@cache
+def a_release():
+    tree = Hierarchy.from_frame(pd.DataFrame({"a": ["x\ry", "é"], "b": ['"', ","], "population": [2, 3]}), ["a", "b"])
+    return private_release(tree, [1, 1], budgets_from="policy")
+
+
+def saved(files, name, overwrite):
+    """What lies in the folders after a release was saved in one of them; x holds an older one, if it is a folder."""
+    with texts.folder(files) as place:
+        if (place / "x").is_dir():
+            (place / "x").rmdir()
+            a_release().save(place / "x")
+        a_release().save(place / name if isinstance(name, str | Path) else name, overwrite)
+        return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
+@law(
+    saved, files=OLD_FILES, name=name_of, overwrite=FLAGS,
+    words=("folder",), promised=(ValueError, TypeError, FileExistsError), spoil={"name"},
+)  # fmt: skip
+def test_privaterelease_save(found, files, name, overwrite):
+    """Both files of the release are in the folder, whole; no other file has changed."""
+    released = a_release()
+    assert json.loads(found.pop(f"{name}/record.json")) == released.record
+    table = pd.read_csv(io.BytesIO(found.pop(f"{name}/counts.csv")), dtype={"label": str})
+    assert table["count"].tolist() == released.table()["count"].tolist() and table.label.tolist() == ["x\ry", "é", '"', ","]
+    found = {path: content for path, content in found.items() if not path.startswith("x/")}
+    assert found == {path: content for path, content in files.items() if content is not None and path != name}
+    assert name not in files or overwrite
+
+
+# ---- splits ----
+
+
+@st.composite
+def split_files(draw):
+    """The bytes of a split, as it should be or not."""
+    right = draw(splits(draw(st.lists(st.sampled_from(texts.NAMES), min_size=1, max_size=3, unique=True))))
+    return draw(st.just(json.dumps(right).encode()) | texts.broken_splits(right).map(Spoilt))
+
+
+def read_split(content):
+    """Read a split from a file with these bytes."""
+    with texts.folder({"split.json": content}) as place:
+        return Split.read(place / "split.json")
+
+
+@law(read_split, content=split_files(), words=("split.json",), spoil=())
+def test_split_read(found, content):
+    """A split is what the file says, and could have been written by allocate."""
+    said = json.loads(content)
+    assert [*found.levels] == said["levels"] and all(isinstance(level, str) for level in found.levels)
+    assert [*found.eps] == said["eps"]
+    assert (found.rule, found.chosen_on, found.sha256) == (said["rule"], said["chosen_on"], said["sha256"])
+    assert found.sha256 is None or isinstance(found.sha256, str)
+    assert found.total == float(sum(Decimal(repr(e)) for e in found.eps)) and np.isfinite(found.total)
+
+
+@law(
+    choose,
+    tree=trees(childless=False), rule=st.sampled_from(RULES),
+    total=st.none() | powers(-4, 4).map(lambda total: float(f"{total:.12g}")),
+    tau=lambda drawn: st.none() if drawn["total"] is not None else powers(-2, 8),
+    weights=lambda drawn: st.none() if drawn["rule"] == "uniform" else st.none() | per_level(drawn["tree"], -4, 4),
+    sha256=st.sampled_from([None, "ab"]),
+    words=("hierarchy",), spoil={"tree", "rule", "total", "tau", "weights"},
+)  # fmt: skip
+def test_choose(found, tree, rule, total, tau, weights, sha256):
+    """Budgets add up to the total in decimals, or keep to tau and to nothing much below it; the source is remembered."""
+    assert found.levels == tree.levels and found.rule == rule
+    assert (found.chosen_on, found.sha256) == (("counts", sha256) if rule == "optimal" else ("nodes", None))
+    assert_budgets(found.eps, tree.sizes, rule, weights, total, tau)

@@ -8,6 +8,7 @@ Every function takes a hierarchy and returns an `Allocation`, so comparing them 
 """
 
 from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -26,13 +27,30 @@ _MOST_STEPS = 60
 _RANGES = {"total": (1e-40, 1e40), "tau": (1e-60, 1e50), "weights": (1e-20, 1e20), "eps": (1e-60, 1e60)}
 
 
+class Source(NamedTuple):
+    """What budgets were chosen on: the "nodes" of a tree, which are public, or its "counts"; and the digest of those."""
+
+    looked_at: str
+    digest: str
+
+    @classmethod
+    def nodes(cls, hierarchy: Hierarchy) -> "Source":
+        """Of budgets that look at the nodes alone."""
+        return cls("nodes", hierarchy.shape_digest)
+
+    @classmethod
+    def counts(cls, hierarchy: Hierarchy) -> "Source":
+        """Of budgets that look at the counts."""
+        return cls("counts", hierarchy.digest)
+
+
 @dataclass(frozen=True, eq=False)
 class Allocation:
     """A budget for each level and the error it leads to before any consistency step.
 
     `mse_by_level` and `mse` (their sum) are unweighted, in people squared. `kkt_spread` is how far the weighted marginal
-    errors of the levels are apart, relative to their mean: zero exactly at the optimum for the weights in use. Budgets that
-    depend on counts remember the tree, `optimised_on`, so that a private release of it can refuse them.
+    errors of the levels are apart, relative to their mean: zero exactly at the optimum for the weights in use. Budgets
+    remember what they were `chosen_on`, so that a private release can refuse those that looked at the counts it protects.
     """
 
     levels: tuple[str, ...]
@@ -40,7 +58,7 @@ class Allocation:
     mse_by_level: np.ndarray
     kkt_spread: float
     mechanism: Mechanism = LAPLACE
-    optimised_on: Hierarchy | None = field(default=None, repr=False)
+    chosen_on: Source | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Closed, because this error belongs to these budgets and to no others.
@@ -133,8 +151,9 @@ def minimize_error(
     array([0.4581, 0.5419])
     """
     whole, w = check_amount(hierarchy, "total", total, weights, mechanism)
-    on = hierarchy if len(hierarchy.levels) > 1 else None  # a single level gets the total, whatever its counts are
-    return _allocation(hierarchy, *_newton(hierarchy, whole, w, mechanism), mechanism, on)
+    looked = len(hierarchy.levels) > 1  # a single level gets the total, whatever its counts are
+    source = Source.counts(hierarchy) if looked else Source.nodes(hierarchy)
+    return _allocation(hierarchy, *_newton(hierarchy, whole, w, mechanism), mechanism, source)
 
 
 def minimize_budget(
@@ -168,7 +187,7 @@ def minimize_budget(
         raise ValueError(
             f"tau must be an error that {mechanism.name} noise can reach, got {target:g}; {error:g} is the least"
         )
-    return _allocation(hierarchy, eps, marginal, mechanism, hierarchy)
+    return _allocation(hierarchy, eps, marginal, mechanism, Source.counts(hierarchy))
 
 
 def check_eps(hierarchy: Hierarchy, eps: Budgets, mechanism: Mechanism | None = None) -> tuple[np.ndarray, Mechanism]:
@@ -285,11 +304,12 @@ def _spread(marginal: np.ndarray) -> float:
 
 
 def _at(hierarchy: Hierarchy, eps: np.ndarray, w: np.ndarray, mechanism: Mechanism) -> Allocation:
-    return _allocation(hierarchy, eps, _derivatives(hierarchy, eps, w, mechanism)[0], mechanism)
+    marginal = _derivatives(hierarchy, eps, w, mechanism)[0]
+    return _allocation(hierarchy, eps, marginal, mechanism, Source.nodes(hierarchy))
 
 
 def _allocation(
-    hierarchy: Hierarchy, eps: np.ndarray, marginal: np.ndarray, mechanism: Mechanism, on: Hierarchy | None = None
+    hierarchy: Hierarchy, eps: np.ndarray, marginal: np.ndarray, mechanism: Mechanism, source: Source
 ) -> Allocation:
     error = _mse_by_level(hierarchy, eps, mechanism)
-    return Allocation(hierarchy.levels, eps, error, _spread(marginal), mechanism, on)
+    return Allocation(hierarchy.levels, eps, error, _spread(marginal), mechanism, source)

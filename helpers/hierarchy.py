@@ -145,6 +145,28 @@ class Hierarchy:
         arrays = np.concatenate(values), np.concatenate(times), np.cumsum(lengths) - lengths, lengths
         return Repeated(*map(layout.freeze, arrays))
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the counts of each level, whatever their order and names, without those that are zero.
+
+        The same counts have the same digest however their file is written, and with empty places added: so a split can say
+        which counts it was chosen on, without holding them. Do not publish the digest of confidential counts: whoever can
+        guess them can check the guess.
+
+        >>> one = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+        >>> other = Hierarchy.from_counts([[5], [3, 0, 2]], [None, [0, 0, 0]])
+        >>> one.digest == other.digest
+        True
+        """
+        counts, times, starts, _ = self.repeated
+        return layout.digest(zip(np.split(counts, starts[1:]), np.split(times, starts[1:]), strict=True))
+
+    @cached_property
+    def shape_digest(self) -> str:
+        """SHA-256 of the number of nodes and of the sizes of families at each level: of what is public."""
+        sizes = [np.bincount(link, minlength=n).astype(float) for link, n in zip(self.links, self.sizes[:-1], strict=True)]
+        return layout.digest((level, np.ones(len(level))) for level in [self.sizes.astype(float), *sizes])
+
     def _close(
         self, levels: list[str], counts: list[np.ndarray], links: list[np.ndarray], labels: list[np.ndarray] | None
     ) -> None:
@@ -160,11 +182,10 @@ class Hierarchy:
             # Whole numbers add up exactly; fractions (a prior spread evenly) only to rounding.
             exact = above.dtype.kind == below.dtype.kind == "i"
             wrong = sums != above if exact else ~np.isclose(sums, above, rtol=1e-9, atol=0)
-            if wrong.any():
-                i = wrong.argmax()
+            if wrong.any():  # no number is shown: these may be people's
+                node = f"node {wrong.argmax()} of {self.levels[level]}"
                 raise ValueError(
-                    f"counts[{level + 1}] must sum to its parents: node {i} of {self.levels[level]} "
-                    f"has {above[i]}, but its children add up to {sums[i]}"
+                    f"counts[{level + 1}] must sum to its parents, but the children of {node} do not add up to its count"
                 )
 
     def __reduce__(self) -> tuple:

@@ -3,6 +3,8 @@
 family: the children of one parent, which are neighbours · run: a stretch of whole families
 """
 
+import hashlib
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -97,3 +99,20 @@ def distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     else:
         values, times = np.unique(counts, return_counts=True)
     return values.astype(np.float64), times.astype(np.float64)
+
+
+def digest(levels: Iterable[tuple[np.ndarray, np.ndarray]]) -> str:
+    """SHA-256 of the numbers of each level, given as values and how often each occurs; order and zeros make no difference.
+
+    >>> one = [(np.array([3.0, 0.0, 2.0, 3.0]), np.ones(4))]
+    >>> same = [(np.array([2.0, 3.0]), np.array([1.0, 2.0]))]
+    >>> digest(one) == digest(same), digest(one) == digest([*same, *same])
+    (True, False)
+    """
+    found = hashlib.sha256()
+    for values, times in levels:
+        distinct_values, which = np.unique(values, return_inverse=True)
+        rows = np.column_stack([distinct_values, np.bincount(which, times)])
+        rows = rows[distinct_values != 0].astype("<f8")  # the same bytes on every machine
+        found.update(len(rows).to_bytes(8, "little") + rows.tobytes())
+    return found.hexdigest()

@@ -6,17 +6,19 @@ number of nodes alone, `allocate` does not even read the counts for it, and `rel
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
+from .streams import silence, silence_if_full
+
 SCRIPT = "spend-epsilon"  # what pip installs; the same as python -m helpers
 PROG = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m helpers"
-COMMANDS = ("example", "allocate", "simulate", "release", "verify")  # in the order of a first visit
+COMMANDS = ("example", "allocate", "simulate", "release", "account", "verify")  # in the order of a first visit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,17 +29,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
     try:
         args.run(args)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed from the start, as by >&-
+            sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough, as in `… | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence()
     except KeyboardInterrupt:
         return _refused("interrupted; nothing further was written", code=130)
     except FileExistsError as error:
-        return _refused(f"{error}. Use --force to overwrite it")
+        return _refused(f"{error}. Use --force to overwrite it" if hasattr(args, "force") else str(error))
     except OSError as error:
         return _refused(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (ValueError, TypeError, ImportError) as error:
         return _refused(str(error))
+    except MemoryError:
+        return _refused("the table does not fit into memory; nothing was written")
     return 0
 
 
@@ -65,5 +70,8 @@ def _described(make: Callable[..., argparse.ArgumentParser], text: str, examples
 
 
 def _refused(sentence: str, code: int = 2) -> int:
-    print(f"{PROG}: {sentence}", file=sys.stderr)
+    silence_if_full()
+    with suppress(OSError, ValueError):  # nobody can be told
+        if sys.stderr is not None:
+            print(f"{PROG}: {sentence}", file=sys.stderr)
     return code

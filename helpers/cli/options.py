@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from math import nan
 from pathlib import Path
@@ -27,6 +28,16 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     add("file", help="CSV file with a header and one row a leaf")
     add("--levels", type=_names, metavar="A,B", help="columns that name the nodes, top level first")
     add("--count", metavar="NAME", help="column of counts (default: population, or the only column of numbers left)")
+
+
+def add_people_options(parser: argparse.ArgumentParser) -> None:
+    """Who is counted where: the public list of nodes, and how many rows a person may have."""
+    add, whole = parser.add_argument, partial(whole_number, least=1)
+    add("--nodes", metavar="FILE", help="public table of all leaves: those without a row count zero, others are refused")
+    text = "the most rows that one person has (default: 1); noise grows with it"
+    add("--rows-per-person", type=whole, default=1, metavar="K", help=text)
+    text = "column that names the person of each row: rows are counted, at most K of each person"
+    add("--person", metavar="NAME", help=text)
 
 
 def add_total_option(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +84,16 @@ def sure_target(args: argparse.Namespace, name: str) -> Path:
     return check_target(name, args.force)
 
 
+def table_of(args: argparse.Namespace) -> Sheet:
+    """The table of the command line."""
+    return Sheet.read(args.file)
+
+
+def tree_of(args: argparse.Namespace, table: Sheet, levels: Sequence[str], whole: bool) -> Hierarchy:
+    """The tree of its counts."""
+    return table.tree(levels, table.count_column(levels, args.count), whole=whole)
+
+
 def levels_of(args: argparse.Namespace, sheet: Sheet) -> list[str]:
     """The level columns, from --levels or from the split; whoever gave none is told what there is."""
     if args.levels is None:
@@ -94,14 +115,15 @@ def given_split(args: argparse.Namespace) -> Split | None:
     return split
 
 
-def chosen_split(args: argparse.Namespace, tree: Hierarchy, sheet: Sheet) -> Split:
+def chosen_split(args: argparse.Namespace, tree: Hierarchy) -> Split:
     """The split that --total (or --tau), --rule and --weights ask for."""
     tau = getattr(args, "tau", None)
     if args.total is not None and tau is not None:
         raise ValueError("say either what there is to split, with --total, or which error to keep to, with --tau")
     if args.total is None and tau is None:
         raise ValueError("say what there is to split, with --total, or (allocate) which error to keep to, with --tau")
-    return choose(tree, args.rule or DEFAULT_RULE, args.total, tau, args.weights, sheet.sha256)
+    rows = getattr(args, "rows_per_person", 1)
+    return choose(tree, args.rule or DEFAULT_RULE, args.total, tau, args.weights, rows)
 
 
 def write_json(path: Path, values: dict, force: bool) -> None:
@@ -130,7 +152,7 @@ def number(text: str, most: float = 1e9) -> float:
     return value
 
 
-def whole(text: str, least: int) -> int:
+def whole_number(text: str, least: int) -> int:
     """A whole number of at least `least`."""
     if len(text) > _DIGITS:
         raise argparse.ArgumentTypeError(f"must be a whole number of at most {_DIGITS} digits, got {len(text)}")

@@ -2,7 +2,8 @@
 
 from .accountant import Accountant
 from .auditing import audit
-from .publish import PrivateRelease, private_release
+from .publish import private_release
+from .released import PrivateRelease
 from .split import Split
 
 __all__ = ["Accountant", "PrivateRelease", "Split", "audit", "private_release"]

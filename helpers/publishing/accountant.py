@@ -2,16 +2,26 @@
 
     total: ε that may ever be spent on these people · spent, left: in ε, a pure number
 
+Privacy is lost over a lifetime, not over a session. So an account can live in a file, which outlives the session and which
+every process that releases these people's counts shares: `Accountant.open`.
+
 Sums are exact. A float stands for the decimal that it prints, so 0.1 is one tenth, three times 0.1 fits into 0.3, and
 0.1 + 0.2, which Python prints as 0.30000000000000004, does not. Whole numbers and fractions stand for themselves.
 """
 
 import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
 from fractions import Fraction
 from math import inf, nextafter
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import pandas as pd
 
 from .. import checks
+from .ledger import Ledger, Line
 
 
 class Entry(NamedTuple):
@@ -34,12 +44,29 @@ class Accountant:
     Accountant(spent 0.3 of 0.3, left 0.0; 3 entries)
     >>> purse.spend(0.001, "one more look")
     Traceback (most recent call last):
-    ValueError: eps must be at most 0.0, which is all that is left of 0.3, got 0.001 for 'one more look'
+    ValueError: eps must be at most 0.0, which is all that is left of 0.3, got 0.001 for 'one more look'. The last ...
     """
 
     def __init__(self, total: float | Fraction) -> None:
-        self._total, self._lock = checks.fraction("total", total), threading.Lock()
-        self._entries: list[Entry] = []
+        self._book: Book = Pages(checks.fraction("total", total))
+
+    @classmethod
+    def open(cls, path: str | Path, total: float | Fraction | None = None) -> "Accountant":
+        """The account in a file, shared by every process that opens it; with a `total`, a new one where there is none.
+
+        What is spent is on the disk before `spend` returns, and nothing can be taken back. An account that has another
+        total is refused, and so is a file that is no account or that somebody has edited. Keep one file for each population,
+        on a disk of the machine itself (locks of network disks are not to be trusted), and keep a copy of it.
+
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> Accountant.open(f"{folder}/hospitals.account", total=1).spend(0.4, "counts of 2023")
+        >>> Accountant.open(f"{folder}/hospitals.account")  # another day
+        Accountant(spent 0.4 of 1.0, left 0.6; 1 entries)
+        """
+        purse = cls.__new__(cls)
+        purse._book = Ledger.open(path, None if total is None else checks.fraction("total", total))
+        return purse
 
     def spend(self, eps: float | Fraction, what: str) -> None:
         """Write off `eps` for `what`, or refuse if less is left. Call it first and draw afterwards.
@@ -49,41 +76,132 @@ class Accountant:
         >>> purse.left, purse.entries
         (0.75, (Entry(what='counts of blocks', eps=Fraction(1, 4)),))
         """
+        self.book(eps, what)
+
+    def book(self, eps: float | Fraction, what: str) -> dict[str, Any]:
+        """`spend`, and a receipt in plain types: which account, which line of it, and what is spent in all."""
         piece = checks.fraction("eps", eps)
-        if not isinstance(what, str) or not what.strip():
-            raise TypeError(f"what must say in words what the budget is spent on, got {what!r}")
-        with self._lock:  # two threads must not both find the same budget left
-            if piece > self._total - self._sum():
-                left = f"{self.left}, which is all that is left of {float(self._total)}"
-                raise ValueError(f"eps must be at most {left}, got {float(eps)} for {what!r}")
-            self._entries.append(Entry(what, piece))
+        _check_words(what)
+        with self._book.exclusive() as page:  # neither two threads nor two processes may find the same budget left
+            left = self._book.total - _sum(page.lines())
+            if piece > left:
+                raise ValueError(_too_little(left, self._book.total, piece, what, page.lines()))
+            line = page.append(what, piece)
+        spent = _above(self._book.total - left + piece)
+        return {"account": self._book.name, "line": line.number, "spent": spent, "total": self.total}
+
+    def lines(self) -> pd.DataFrame:
+        """The account as a table: `date`, `what`, `eps`, and what was `left` after it.
+
+        >>> purse = Accountant(1)
+        >>> purse.spend(0.25, "counts of blocks")
+        >>> purse.lines().drop(columns="date")
+                       what   eps  left
+        1  counts of blocks  0.25  0.75
+        """
+        left, rows = self._book.total, []
+        for line in self._book.lines():
+            left -= line.eps
+            rows.append((line.date, line.what, _above(line.eps), _below(left)))
+        return pd.DataFrame(rows, columns=["date", "what", "eps", "left"], index=range(1, len(rows) + 1))
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """What was spent, first line first."""
-        return tuple(self._entries)
+        return tuple(Entry(line.what, line.eps) for line in self._book.lines())
+
+    @property
+    def name(self) -> str:
+        """How records call this account: a name that no other account in a file has."""
+        return self._book.name
 
     @property
     def total(self) -> float:
         """The whole budget."""
-        return float(self._total)
+        return float(self._book.total)
 
     @property
     def spent(self) -> float:
         """Σ eps of the entries, rounded up if it is no float."""
-        return 0.0 - _below(-self._sum())  # a bare minus would show -0.0 for an account that nobody touched
+        return _above(_sum(self._book.lines()))
 
     @property
     def left(self) -> float:
         """What may still be spent, rounded down if it is no float: `spend(left, …)` always fits if any is left."""
-        return _below(self._total - self._sum())
-
-    def _sum(self) -> Fraction:
-        return sum((entry.eps for entry in self._entries), Fraction())
+        return _below(self._book.total - _sum(self._book.lines()))
 
     def __repr__(self) -> str:
-        spent = f"spent {self.spent} of {self.total}, left {self.left}"
-        return f"Accountant({spent}; {len(self._entries)} entries)"
+        lines = self._book.lines()
+        spent, left = _above(_sum(lines)), _below(self._book.total - _sum(lines))
+        return f"Accountant(spent {spent} of {self.total}, left {left}; {len(lines)} entries)"
+
+
+class Page(Protocol):
+    """The open end of an account: its lines, and a way to add one."""
+
+    def lines(self) -> tuple[Line, ...]:
+        """Every line so far."""
+
+    def append(self, what: str, eps: Fraction) -> Line:
+        """Add a line."""
+
+
+class Book(Protocol):
+    """Where an account is kept: `Pages` in memory, a `Ledger` in a file."""
+
+    name: str
+    total: Fraction
+
+    def lines(self) -> tuple[Line, ...]:
+        """Every line so far."""
+
+    def exclusive(self) -> AbstractContextManager[Page]:
+        """Its open end, while nobody else has it."""
+
+
+class Pages:
+    """An account in memory, gone with the session."""
+
+    def __init__(self, total: Fraction) -> None:
+        self.name, self.total, self._lock = "in memory, gone with the session", total, threading.Lock()
+        self._lines: tuple[Line, ...] = ()
+
+    @contextmanager
+    def exclusive(self) -> Iterator["Pages"]:
+        """Itself, for one thread at a time."""
+        with self._lock:
+            yield self
+
+    def lines(self) -> tuple[Line, ...]:
+        """Every line so far."""
+        return self._lines
+
+    def append(self, what: str, eps: Fraction) -> Line:
+        """Add a line."""
+        line = Line(len(self._lines) + 1, datetime.now(UTC).isoformat(timespec="seconds"), what, eps)
+        self._lines = (*self._lines, line)
+        return line
+
+
+def _check_words(what: Any) -> None:
+    if not isinstance(what, str) or not what.strip() or what != what.encode(errors="ignore").decode():
+        raise TypeError(f"what must say in words what the budget is spent on, got {what!r}")
+
+
+def _too_little(left: Fraction, total: Fraction, piece: Fraction, what: str, lines: tuple[Line, ...]) -> str:
+    spent = "; ".join(f"{_above(line.eps)} on {line.what!r} ({line.date[:10]})" for line in lines[-3:])
+    before = f" The last that was spent: {spent}." if lines else ""
+    all_left = f"{_below(left)}, which is all that is left of {float(total)}"
+    return f"eps must be at most {all_left}, got {float(piece)} for {what!r}.{before}"
+
+
+def _sum(lines: tuple[Line, ...]) -> Fraction:
+    return sum((line.eps for line in lines), Fraction())
+
+
+def _above(value: Fraction) -> float:
+    """The smallest float whose printed decimal is at least `value`."""
+    return 0.0 - _below(-value)  # a bare minus would show -0.0 for an account that nobody touched
 
 
 def _below(value: Fraction) -> float:

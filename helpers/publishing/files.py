@@ -1,48 +1,23 @@
-"""Files out: released counts laid out as a table, and writing without losing what was there."""
+"""Files out: each appears whole or not at all, under a name that nobody could have planted.
+
+What is written takes its place by one renaming, after it is on the disk. A failure, a full disk, Ctrl-C or a killed process
+leaves what was there before; a killed one may leave a hidden file or folder beside it, which `leftovers` finds.
+"""
 
 import csv
+import errno
 import os
-from collections.abc import Callable, Sequence
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..hierarchy import Hierarchy
 
-
-def long_form(hierarchy: Hierarchy, counts: Sequence[np.ndarray]) -> pd.DataFrame:
-    """One row a node, all levels below each other: its level, its path (empty below its level) and its count.
-
-    >>> leaves = pd.DataFrame({"region": ["N", "N"], "store": ["a", "b"], "population": [2, 3]})
-    >>> tree = Hierarchy.from_frame(leaves, levels=["region", "store"])
-    >>> long_form(tree, tree.counts)
-        level region store  count
-    0  region      N            5
-    1   store      N     a      2
-    2   store      N     b      3
-    """
-    named = hierarchy.labels
-    if named is None:
-        raise ValueError("hierarchy must have labels, as one from Hierarchy.from_frame has, got one without")
-    tables: list[pd.DataFrame] = []
-    paths: dict[str, np.ndarray] = {}
-    heads = [_unlike(hierarchy.levels, head) for head in ("level", "count")]
-    for level, (name, labels, values) in enumerate(zip(hierarchy.levels, named, counts, strict=True)):
-        if level:
-            paths = {key: path[hierarchy.links[level - 1]] for key, path in paths.items()}
-        paths[name] = labels
-        below = dict.fromkeys(hierarchy.levels[level + 1 :], "")
-        tables.append(pd.DataFrame({heads[0]: name, **paths, **below, heads[1]: values}))
-    return pd.concat(tables, ignore_index=True)
-
-
-def _unlike(names: Sequence[str], head: str) -> str:
-    """The head of a column that none of the names is."""
-    while head in names:
-        head = f"released {head}"
-    return head
+_UNFINISHED = ".unfinished-"
 
 
 def save_csv(table: pd.DataFrame, path: Path) -> None:
@@ -56,24 +31,124 @@ def save_csv(table: pd.DataFrame, path: Path) -> None:
 def check_target(path: str | Path, force: bool) -> Path:
     """Return where a file may be written: in a folder that is there, and over an existing file only with `force`."""
     path = checks.path("path", path)
+    _check_place(path)
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} must be the name of a file to write, but is a folder or a device")
     if path.exists() and not force:
         raise FileExistsError(f"{path} is there already; nothing was written")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path} cannot be written: there is no folder {path.parent}")
     return path.resolve()  # through a link, so that the file it leads to is replaced and not the link
+
+
+def check_new_folder(path: str | Path) -> Path:
+    """Return where a new folder may be made: in a folder that is there, under a name that nothing has."""
+    path = checks.path("folder", path)
+    _check_place(path)
+    if path.exists():
+        raise FileExistsError(f"{path} is there already, and a release is never overwritten; nothing was written")
+    return path.parent.resolve() / path.name
+
+
+def _check_place(path: Path) -> None:
+    """Refuse a path that leads nowhere, before any work is done."""
+    try:
+        lost = path.is_symlink() and not path.exists()
+        there = path.parent.is_dir()
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        raise ValueError(f"{path} cannot be written: {error.strerror}") from None
+    if lost:
+        raise ValueError(f"{path} must be the name of something to write, but is a link that leads nowhere")
+    if not there:
+        raise ValueError(f"{path} cannot be written: there is no folder {path.parent}")
+    if path.name in ("", ".."):
+        raise ValueError(f"{path} must be the name of something to write, but is a folder")
 
 
 def write(path: Path, save: Callable[[Path], object], force: bool) -> None:
     """Write a file in one go: `save` fills a new one beside it, which then takes its place; a failure leaves the old one.
 
-    Without `force`, a file that somebody else has written there by then is left alone, and the new one is refused.
+    A file that is replaced passes its permissions on. Without `force`, a file that somebody else has written there by then
+    is left alone, and the new one is refused.
     """
-    new = path.with_name(f".{os.getpid()}-{path.name}")  # keeps the ending, which tells a figure its format
+    new = path.with_name(f".{secrets.token_hex(8)}-{path.name}")  # keeps the ending, which tells a figure its format
+    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666
     try:
+        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))  # nobody's file, and no link, is written to
+        if path.exists():
+            new.chmod(mode)  # whatever the umask is
         save(new)
-        check_target(path, force)
-        os.replace(new, path)
+        sync(new)
+        if force:
+            os.replace(new, path)
+            sync(path.parent)
+        else:
+            put_new(new, path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def put_new(new: Path, path: Path) -> None:
+    """Give a file its place under a name that nothing has; whoever was there first stays."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise FileExistsError(f"{path} is there already; nothing was written") from None
+    except OSError:  # a disk without links: the best it can do
+        if path.exists():
+            raise FileExistsError(f"{path} is there already; nothing was written") from None
+        os.rename(new, path)
+    else:
+        new.unlink()
+    sync(path.parent)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which becomes `path` at the end: whole, or not at all if filling it fails.
+
+    Its hidden name is new and random, so no link can be planted under it. What is at `path` by then is never replaced.
+    """
+    fresh = path.with_name(f".{path.name}{_UNFINISHED}{secrets.token_hex(8)}")
+    fresh.mkdir()
+    try:
+        yield fresh
+        for file in fresh.iterdir():
+            sync(file)
+        sync(fresh)
+        _rename_new(fresh, path)
+    except BaseException:  # Ctrl-C too
+        if fresh.exists():
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+    with suppress(OSError, KeyboardInterrupt):  # it is there: nothing that happens now makes it undone
+        sync(path.parent)
+
+
+def leftovers(path: Path) -> list[Path]:
+    """Hidden folders beside `path` that a killed process left, or that one is still filling."""
+    return sorted(path.parent.glob(f".*{_UNFINISHED}*"))
+
+
+def _rename_new(fresh: Path, path: Path) -> None:
+    try:
+        os.rename(fresh, path)  # onto a folder with anything in it, or onto a file, the system refuses this
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+            raise FileExistsError(
+                f"{path} is there by now, and a release is never overwritten; nothing was written"
+            ) from None
+        raise
+
+
+def sync(path: Path) -> None:
+    """Put a file, or the names in a folder, on the disk: after this they are there after a power cut too."""
+    folder = path.is_dir()
+    if folder and os.name == "nt":
+        return  # Windows opens no folders, and needs none of this
+    handle = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network disks cannot
+            raise
+    finally:
+        os.close(handle)

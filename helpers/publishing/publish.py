@@ -3,87 +3,46 @@
     eps: (L,) budget of each level · sensitivity: (L,) the most that a neighbour moves a level's counts, all together
     scale = sensitivity / eps, in people · geography: the nodes, which are public; the counts in them are not
 
-Nothing in this file prints or keeps a true count. So its refusals do not show the value where that is a count.
+Nothing in this file prints or keeps a true count. So its refusals do not show the value where that is a count. Everything
+that can be refused is refused before anything is spent, and what is spent is booked before anything is drawn.
 """
 
-import json
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .. import checks
-from ..allocation import Allocation, Budgets, check_eps
+from ..allocation import Allocation, Budgets, Source, check_eps
 from ..consistency.integers import integer_top_down
-from ..hierarchy import Hierarchy
+from ..hierarchy import Hierarchy, check_hierarchy
 from .accountant import Accountant
 from .exact_noise import Noise, opendp_version
-from .files import save_csv
+from .released import PrivateRelease
+from .split import Split
 
 ADD_OR_REMOVE, CHANGE_PLACE = NEIGHBOURS = ("add or remove one person", "change one person's place")
 SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of them known before the counts are
-FILES = ("counts.csv", "record.json")
+CHECKED, DECLARED = "checked: they follow from the list of nodes alone", "declared public, not checked"
+PROMISED = "a promise about the data, not checked"
+NO_ACCOUNT = "none: nothing adds up what is spent on these people"
+MOST_ROWS = 10**6  # of one person
 _LEAST_EPS = 1e-9
 _STEPS = 10**12  # budgets are whole numbers of steps of 1e-12, so that the levels add up to what was split, exactly
 _ROUNDING = Fraction(1, 10**14)  # floats that were split from a total add up to it but for this share of it
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PrivateRelease:
-    """Released counts, the public geography they belong to, and the record of what they cost. No true count is kept."""
-
-    levels: tuple[str, ...]
-    counts: list[np.ndarray]
-    parents: tuple[np.ndarray | None, ...]
-    labels: tuple[np.ndarray, ...] | None
-    record: dict[str, Any]
-
-    def table(self) -> pd.DataFrame:
-        """One row a node, top level first: `level`, `node` and `parent` (positions in their levels), `label`, `count`."""
-        return pd.concat([self._level(i) for i in range(len(self.levels))], ignore_index=True)
-
-    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Write `counts.csv` and `record.json` into a folder of their own: both or neither.
-
-        A folder that exists is refused unless `overwrite`, and then only if it holds an earlier release and nothing else.
-        Overwriting deletes a file, not the fact that its budget was spent.
-        """
-        folder = checks.path("folder", folder)
-        _check_folder(folder, overwrite)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-            fresh = Path(place) / "fresh"
-            fresh.mkdir()
-            save_csv(self.table(), fresh / "counts.csv")
-            text = json.dumps(self.record, indent=2, ensure_ascii=False) + "\n"
-            (fresh / "record.json").write_bytes(text.encode())
-            _put(fresh, folder, aside=Path(place) / "old")
-        return folder
-
-    def _level(self, i: int) -> pd.DataFrame:
-        count = self.counts[i]
-        parent = pd.array([pd.NA] * len(count) if i == 0 else self.parents[i], dtype="Int64")
-        label = "" if self.labels is None else self.labels[i].astype(str)
-        columns = {"level": self.levels[i], "node": np.arange(len(count)), "parent": parent, "label": label, "count": count}
-        return pd.DataFrame(columns)
-
-    def __repr__(self) -> str:
-        sizes = ", ".join(f"{level['nodes']:,} {level['level']}" for level in self.record["levels"])
-        return f"PrivateRelease({sizes}; ε = {self.record['epsilon']}, neighbours: {self.record['neighbours']})"
-
-
 def private_release(
     hierarchy: Hierarchy,
-    eps: Budgets,
+    eps: Budgets | Split,
     *,
-    budgets_from: str,
+    budgets_from: str | None = None,
     neighbours: str = ADD_OR_REMOVE,
+    contributions: int = 1,
+    bounded_by: str = PROMISED,
     accountant: Accountant | None = None,
     consistent: bool = True,
 ) -> PrivateRelease:
@@ -98,11 +57,14 @@ def private_release(
     1e-12, so it may exceed what was given by half of that.)
 
     `budgets_from` says how the budgets were chosen: "node counts", "public data" or "policy", with details after a colon if
-    you like. "these counts" is refused, and so is an `Allocation` that `minimize_error` or `minimize_budget` made on this
-    very tree. (The last is a guard against accidents: bare numbers get past it.)
+    you like. An `Allocation` or a `Split` knows it by itself: it carries a digest of the tree it was chosen on. Budgets that
+    were chosen on these very counts are refused, however their file was written; so is "these counts". What cannot be
+    checked, the record calls "declared public", with the digest.
 
     `neighbours` is "add or remove one person" (sensitivity 1 at every level) or "change one person's place" (2, but 0 at a
-    level of a single node: the total is then no secret, and is released as it is, at no cost).
+    level of a single node: the total is then no secret, and is released as it is, at no cost). With `contributions`, a
+    person may be in up to so many rows of the table, in any leaves: sensitivity and noise are that many times as large. It
+    is a bound on the data; `bounded_by` says in the record how it is kept.
 
     `accountant` is charged with the whole release before anything is drawn; if too little is left, nothing is. Without
     `consistent`, counts are clipped at zero and need not add up.
@@ -114,43 +76,117 @@ def private_release(
     >>> bool(found.counts[0] == found.counts[1].sum()), found.record["levels"][0]["scale"]
     (True, 2.0)
     """
-    values, mechanism = check_eps(hierarchy, eps)
+    return prepare(
+        hierarchy,
+        eps,
+        budgets_from=budgets_from,
+        neighbours=neighbours,
+        contributions=contributions,
+        bounded_by=bounded_by,
+        consistent=consistent,
+    ).draw(accountant)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A release that is checked in every way and not yet drawn: nothing is spent so far. Build one with `prepare`."""
+
+    hierarchy: Hierarchy = field(repr=False)
+    noises: tuple[Noise | None, ...]
+    record: dict[str, Any]
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What drawing it spends."""
+        return _spent(self.noises)
+
+    def draw(self, accountant: Accountant | None = None) -> PrivateRelease:
+        """Book the whole release, then draw the noise; each call is a release of its own, and is paid for."""
+        tree = self.hierarchy
+        record = self.record | {"account": _charge(accountant, self.epsilon, f"private release: {', '.join(tree.levels)}")}
+        counts = [n.astype(np.int64) for n in tree.counts]
+        noisy = [noise.add(n) if noise else n for n, noise in zip(counts, self.noises, strict=True)]
+        released = integer_top_down(tree, noisy) if record["consistent"] else [np.maximum(x, 0) for x in noisy]
+        record["date"] = datetime.now(UTC).isoformat(timespec="seconds")
+        return PrivateRelease(tree.levels, released, tree.parents, tree.labels, record)
+
+
+def prepare(
+    hierarchy: Hierarchy,
+    eps: Budgets | Split,
+    *,
+    budgets_from: str | None = None,
+    neighbours: str = ADD_OR_REMOVE,
+    contributions: int = 1,
+    bounded_by: str = PROMISED,
+    consistent: bool = True,
+) -> Prepared:
+    """Everything that `private_release` does before it spends: all that can be refused is refused here.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> prepare(tree, [0.5, 0.5], budgets_from="policy").epsilon
+    Fraction(1, 1)
+    """
+    values = _check_budgets(hierarchy, eps)
+    checks.flag("consistent", consistent)
+    origin = _origin(hierarchy, eps, budgets_from)
+    rows = checks.whole("contributions", contributions, least=1, most=MOST_ROWS)
+    sensitivities = _sensitivities(hierarchy, checks.one_of("neighbours", neighbours, NEIGHBOURS), rows)
+    _check_tree(hierarchy)
+    noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values), strict=True))
+    unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by}
+    return Prepared(hierarchy, noises, _record(hierarchy, noises, unit | origin, consistent))
+
+
+def _check_budgets(hierarchy: Hierarchy, eps: Budgets | Split) -> np.ndarray:
+    """(L,) budgets of pure differential privacy for the levels of this tree."""
+    check_hierarchy(hierarchy)
+    if isinstance(eps, Split) and eps.levels != hierarchy.levels:
+        raise ValueError(
+            f"eps must be a split for the levels {', '.join(hierarchy.levels)}, got one for {', '.join(eps.levels)}"
+        )
+    values, mechanism = check_eps(hierarchy, eps.eps if isinstance(eps, Split) else eps)
     if mechanism.symbol != "ε":
         got = f"budgets {mechanism.symbol} for {mechanism.name} noise"
         raise ValueError(f"eps must be budgets ε of pure differential privacy, got {got}")
-    checks.flag("consistent", consistent)
-    _check_source(hierarchy, eps, budgets_from)
-    sensitivities = _sensitivities(hierarchy, checks.one_of("neighbours", neighbours, NEIGHBOURS))
-    counts, budgets = _whole_counts(hierarchy), _budgets(values)
-    noises = [Noise.of(s, e) if s else None for s, e in zip(sensitivities, budgets, strict=True)]
-    spent = sum((noise.epsilon for noise in noises if noise), Fraction())
-    _charge(accountant, spent, f"private release: {', '.join(hierarchy.levels)}")
-    noisy = [noise.add(n) if noise else n for n, noise in zip(counts, noises, strict=True)]
-    released = integer_top_down(hierarchy, noisy) if consistent else [np.maximum(x, 0) for x in noisy]
-    record = _record(hierarchy, noises, spent, budgets_from, neighbours, consistent)
-    return PrivateRelease(hierarchy.levels, released, hierarchy.parents, hierarchy.labels, record)
+    return values
 
 
-def _check_source(hierarchy: Hierarchy, eps: Budgets, budgets_from: Any) -> None:
-    """Refuse budgets that depend on the counts, as far as anybody can tell."""
-    if not isinstance(budgets_from, str):
-        checks.one_of("budgets_from", budgets_from, SOURCES)
-    source = budgets_from.partition(":")[0].strip()
-    optimised = isinstance(eps, Allocation) and _optimal_here(hierarchy, eps)
-    if source == "these counts" or optimised:
-        got = "an Allocation that minimises the error of these very counts" if optimised else repr(budgets_from)
+def _origin(hierarchy: Hierarchy, eps: Budgets | Split, said: Any) -> dict[str, Any]:
+    """Where the budgets come from, for the record; those that depend on these counts are refused, as far as one can tell."""
+    source = eps.chosen_on if isinstance(eps, Allocation | Split) else None
+    _check_words(said, source)
+    if source == Source.counts(hierarchy):
+        raise ValueError(_leaks("budgets that were chosen on these very counts"))
+    by_nodes = source == Source.nodes(hierarchy)
+    if by_nodes and isinstance(eps, Split) and not eps.follows_from(hierarchy):
         raise ValueError(
-            "budgets_from must be a source that is known without the counts: budgets that depend on them change the scale "
-            "of the noise from one neighbour to the other, and the privacy loss is then not bounded by their sum. "
-            f"Split by node counts (cube_root) or on public data, got {got}"
+            f"eps must be the budgets that its rule gives, got a split that says {eps.rule} and has others: choose it anew"
         )
-    checks.one_of("budgets_from", source, SOURCES)
+    rule = f": rule {eps.rule}" if isinstance(eps, Split) else ""
+    words = said or ("node counts" if by_nodes else "declared public") + rule
+    digest = source.digest if source else None
+    return {"budgets_from": words, "budgets": {"origin": CHECKED if by_nodes else DECLARED, "digest": digest}}
 
 
-def _optimal_here(hierarchy: Hierarchy, allocation: Allocation) -> bool:
-    """Was the split optimised on this tree, or on another one with the same counts?"""
-    on = allocation.optimised_on
-    return on is not None and all(map(np.array_equal, on.counts, hierarchy.counts))
+def _check_words(said: Any, source: Source | None) -> None:
+    """Refuse words that are no source, and words that contradict what the budgets remember."""
+    if said is None and source is not None:
+        return
+    word = said.partition(":")[0].strip() if isinstance(said, str) else said
+    if isinstance(said, str) and word == "these counts":
+        raise ValueError(_leaks(repr(said)))
+    checks.one_of("budgets_from", word, SOURCES)
+    if word == "node counts" and source is not None and source.looked_at == "counts":
+        raise ValueError(f"budgets_from must be public data or policy, got {said!r} for budgets that were chosen on counts")
+
+
+def _leaks(got: str) -> str:
+    return (
+        "budgets_from must be a source that is known without the counts: budgets that depend on them change the scale "
+        "of the noise from one neighbour to the other, and the privacy loss is then not bounded by their sum. "
+        f"Split by node counts (cube_root) or on public data, got {got}"
+    )
 
 
 def _budgets(eps: np.ndarray) -> list[Fraction]:
@@ -164,8 +200,8 @@ def _budgets(eps: np.ndarray) -> list[Fraction]:
     return [Fraction(s, _STEPS) for s in steps]
 
 
-def _whole_counts(hierarchy: Hierarchy) -> list[np.ndarray]:
-    """The counts of each level as int64, in a tree where everybody is in some leaf."""
+def _check_tree(hierarchy: Hierarchy) -> None:
+    """Refuse counts that are not whole, and a tree where somebody could be above the leaves and in none of them."""
     for i, n in enumerate(hierarchy.counts):
         if (n != np.floor(n)).any() or n.max() > 2**40:
             got = f"another (not shown) at level {hierarchy.levels[i]!r}"
@@ -178,31 +214,30 @@ def _whole_counts(hierarchy: Hierarchy) -> list[np.ndarray]:
                 f"hierarchy must give each node above the lowest level a child, got {got} without: "
                 "nobody can be there, so leave them out of the geography, or list the places below them"
             )
-    return [n.astype(np.int64) for n in hierarchy.counts]
 
 
-def _sensitivities(hierarchy: Hierarchy, neighbours: str) -> list[int]:
+def _sensitivities(hierarchy: Hierarchy, neighbours: str, rows: int) -> list[int]:
     if neighbours == ADD_OR_REMOVE:
-        return [1] * len(hierarchy.levels)
-    return [2 if size > 1 else 0 for size in hierarchy.sizes]  # one node down by one, another up; a single node stays
+        return [rows] * len(hierarchy.levels)
+    # Each row may leave one node and come to another; where there is a single node, it stays.
+    return [2 * rows if size > 1 else 0 for size in hierarchy.sizes]
 
 
-def _charge(accountant: Accountant | None, spent: Fraction, what: str) -> None:
+def _charge(accountant: Any, spent: Fraction, what: str) -> Any:
+    """Book the whole release; what the record says of it."""
     if accountant is None:
-        return
+        return NO_ACCOUNT
     if not isinstance(accountant, Accountant):
         raise TypeError(f"accountant must be an Accountant or None, got {accountant!r}")
-    if spent:
-        accountant.spend(spent, what)
+    return accountant.book(spent, what) if spent else "not charged: nothing is spent"
+
+
+def _spent(noises: Sequence[Noise | None]) -> Fraction:
+    return sum((noise.epsilon for noise in noises if noise), Fraction())
 
 
 def _record(
-    hierarchy: Hierarchy,
-    noises: Sequence[Noise | None],
-    spent: Fraction,
-    budgets_from: str,
-    neighbours: str,
-    consistent: bool,
+    hierarchy: Hierarchy, noises: Sequence[Noise | None], unit_and_origin: dict[str, Any], consistent: bool
 ) -> dict[str, Any]:
     """What a reader needs to check the cost, in plain types: no count, true or released."""
     from .. import __version__
@@ -217,40 +252,16 @@ def _record(
         }
         for level, size, noise in zip(hierarchy.levels, hierarchy.sizes, noises, strict=True)
     ]
+    what = "people" if unit_and_origin["rows_per_person"] == 1 else "rows about people"
     steps = "nearest whole numbers, not negative, children summing to parents, top down" if consistent else "clipped at zero"
     return {
-        "released": "the number of people in every node of every level; the list of nodes is taken as public",
-        "epsilon": float(spent),
+        "released": f"the number of {what} in every node of every level; the list of nodes is taken as public",
+        "epsilon": float(_spent(noises)),
         "levels": levels,
-        "neighbours": neighbours,
-        "composition": "parallel within a level, sequential over levels: the epsilons of the levels add up",
-        "budgets_from": budgets_from,
+        **unit_and_origin,
+        "composition": "a person moves the counts of a level by at most its sensitivity; the epsilons of the levels add up",
         "mechanism": "discrete Laplace on int64 (OpenDP make_laplace), P(k) proportional to exp(-|k|/scale)",
         "post_processing": steps,
+        "consistent": bool(consistent),
         "software": {"opendp": opendp_version(), "helpers": __version__},
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _check_folder(folder: Path, overwrite: bool) -> None:
-    if any(above.is_file() for above in folder.parents):
-        raise FileExistsError(f"folder must be in a folder, got {str(folder)!r}, which would be below a file")
-    if not folder.exists():
-        return
-    if not overwrite:
-        raise FileExistsError(f"folder must be new (overwrite=True replaces a release), got {str(folder)!r}, which exists")
-    if not folder.is_dir() or {path.name for path in folder.iterdir()} != set(FILES):
-        raise FileExistsError(f"folder must hold a release and nothing else to be overwritten, got {str(folder)!r}")
-
-
-def _put(fresh: Path, folder: Path, aside: Path) -> None:
-    """Rename `fresh` to `folder`; what was there goes aside, and comes back if the renaming fails."""
-    replaced = folder.exists()
-    if replaced:
-        folder.rename(aside)
-    try:
-        fresh.rename(folder)
-    except BaseException:  # Ctrl-C too
-        if replaced:
-            aside.rename(folder)
-        raise

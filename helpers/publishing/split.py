@@ -1,21 +1,23 @@
 """A split of a budget that can be kept in a file: the budgets, and what they were chosen on.
 
-    eps: budget of each level, top first · chosen_on: "nodes" or "counts" · sha256: of the file whose counts decided, if any
+    eps: budget of each level, top first · chosen_on: the nodes or the counts of a tree, and the digest of those
 
 A release is private only if its budgets do not depend on the counts it protects. So a split remembers where it comes from.
 Budgets are decimals of about six digits that add up to the total exactly: what is shown is what is spent.
 """
 
 import json
+import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_UP, Context, Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..allocation import check_amount, minimize_budget, minimize_error, root_shares
+from ..allocation import Source, check_amount, minimize_budget, minimize_error, root_shares
 from ..checks import Numbers
 from ..hierarchy import Hierarchy, check_hierarchy
 from ..mechanisms import LAPLACE
@@ -26,7 +28,7 @@ BY_NODES: dict[str, Callable[[Hierarchy, np.ndarray], np.ndarray]] = {
     "uniform": lambda tree, weights: np.full(len(weights), 1 / len(weights)),
 }
 RULES = (*BY_NODES, "optimal")
-_SOURCES = {"rule": RULES, "chosen_on": ("nodes", "counts")}
+FIELDS = ("levels", "eps", "rule", "weights", "chosen_on", "digest", "total")
 
 
 @dataclass(frozen=True)
@@ -36,36 +38,59 @@ class Split:
     levels: tuple[str, ...]
     eps: tuple[float, ...]
     rule: str
-    chosen_on: str
-    sha256: str | None = None
+    weights: tuple[float, ...] | None
+    chosen_on: Source
 
     @property
     def total(self) -> float:
         """Σ ε_l, the sum of the decimals that are shown."""
         return float(sum(Decimal(repr(e)) for e in self.eps))
 
-    def as_dict(self) -> dict[str, object]:
+    @property
+    def by_nodes(self) -> bool:
+        """Does it look at the list of nodes alone, and at no count?"""
+        return self.chosen_on.looked_at == "nodes"
+
+    def follows_from(self, tree: Hierarchy) -> bool:
+        """Are these the budgets that its rule gives for the nodes of this tree, to the digits that a split has?"""
+        shares = BY_NODES[self.rule](tree, _weights(tree, self.weights))
+        return np.allclose(np.array(self.eps) / self.total, shares, rtol=1e-4, atol=0)
+
+    def as_dict(self) -> dict[str, Any]:
         """Everything, the total too, as plain values for JSON."""
-        return asdict(self) | {"total": self.total}
+        looked_at, digest = self.chosen_on
+        return dict(
+            zip(FIELDS, (self.levels, self.eps, self.rule, self.weights, looked_at, digest, self.total), strict=True)
+        )
 
     @classmethod
     def read(cls, path: str | Path) -> "Split":
-        """The split of a file that holds `as_dict` as JSON."""
+        """The split of a file that holds `as_dict` as JSON. One whose parts contradict each other is refused."""
         path = checks.path("path", path)
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            levels, eps, sha256 = found["levels"], found["eps"], found["sha256"]
-            if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
-                raise TypeError
-            if not isinstance(sha256, str | None):
-                raise TypeError
-            sources = {key: checks.one_of(key, found[key], allowed) for key, allowed in _SOURCES.items()}
-            eps = checks.per_level("eps", eps, levels).tolist()
-            return cls(tuple(levels), tuple(eps), sha256=sha256, **sources)
+            return _checked(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError(
-                f"{path} must hold a split in JSON, with levels, eps, rule, chosen_on and sha256, but does not"
+                f"{path} must hold a split in JSON as allocate writes it, with {', '.join(FIELDS)}, but does not: "
+                "make it anew with allocate"
             ) from None
+
+
+def _checked(found: dict[str, Any]) -> Split:
+    """The split of a dictionary, or an error of some kind: `Split.read` says what is right."""
+    if set(found) != {*FIELDS} or not isinstance(found["levels"], list):
+        raise ValueError
+    levels = tuple(level for level in found["levels"] if isinstance(level, str))
+    eps = checks.per_level("eps", found["eps"], found["levels"]).tolist()
+    weights = None if found["weights"] is None else checks.per_level("weights", found["weights"], levels).tolist()
+    rule, looked_at = checks.one_of("rule", found["rule"], RULES), found["chosen_on"]
+    fits = looked_at == ("counts" if rule == "optimal" else "nodes")
+    if len(levels) != len(eps) or not fits or not re.fullmatch("[0-9a-f]{64}", found["digest"]):
+        raise ValueError
+    split = Split(levels, tuple(eps), rule, None if weights is None else tuple(weights), Source(looked_at, found["digest"]))
+    if split.total != found["total"]:
+        raise ValueError
+    return split
 
 
 def choose(
@@ -74,12 +99,12 @@ def choose(
     total: float | None = None,
     tau: float | None = None,
     weights: Numbers | None = None,
-    sha256: str | None = None,
+    rows_per_person: int = 1,
 ) -> Split:
     """The split of a budget `total` by a rule, or of as much budget as an error of `tau` needs (people squared, weighted).
 
     A rule that looks at node counts alone keeps to tau whatever the counts are; "optimal" keeps to it on the counts of the
-    tree, with less.
+    tree, with less. A person in several rows needs that many times the budget for the same noise.
 
     >>> tree = Hierarchy.from_counts([[36], [1, 2, 3, 4, 5, 6, 7, 8]], [None, [0] * 8])
     >>> choose(tree, "cube-root", total=1).eps
@@ -94,16 +119,21 @@ def choose(
         raise ValueError(f"give either total, a budget, or tau, an error to keep to, got total={total} and tau={tau}")
     if weights is not None and rule == "uniform":
         raise ValueError(f"weights must be left out with the rule uniform, which gives every level the same, got {weights}")
-    by_counts = rule == "optimal"
-    if by_counts:
-        found = minimize_error(tree, amount, weights) if tau is None else minimize_budget(tree, amount, weights)
-        eps = found.eps
+    rows = checks.whole("rows_per_person", rows_per_person, least=1)
+    given = amount if total is None else amount / rows  # the budgets of one row; those of a person are `rows` times as large
+    if rule == "optimal":
+        found = minimize_error(tree, given, weights) if tau is None else minimize_budget(tree, given, weights)
+        eps, source = found.eps, Source.counts(tree)
     else:
-        given, w = check_amount(tree, name, amount, weights)
+        number, w = check_amount(tree, name, given, weights)
         shares = BY_NODES[rule](tree, w)
-        eps = shares * (given if tau is None else _enough_for(given, tree, w, shares))
-    in_decimals = _in_decimals(eps, total)
-    return Split(tuple(tree.levels), in_decimals, rule, "counts" if by_counts else "nodes", sha256 if by_counts else None)
+        eps, source = shares * (number if tau is None else _enough_for(number, tree, w, shares)), Source.nodes(tree)
+    kept = None if weights is None else tuple(_weights(tree, weights).tolist())
+    return Split(tuple(tree.levels), _in_decimals(rows * eps, total), rule, kept, source)
+
+
+def _weights(tree: Hierarchy, weights: Numbers | None) -> np.ndarray:
+    return np.ones(len(tree.levels)) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
 def _enough_for(tau: float, tree: Hierarchy, w: np.ndarray, shares: np.ndarray) -> float:

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     levels = options.levels_of(args, sheet)
     count = sheet.count_column(levels, args.count) if args.rule == "optimal" else None
     tree = sheet.tree(levels, count) if count else sheet.nodes(levels)
-    split = options.chosen_split(args, tree, sheet)
+    split = options.chosen_split(args, tree)
     if target:
         options.write_json(target, split.as_dict(), args.force)
     if args.json:
@@ -51,4 +51,4 @@ def run(args: argparse.Namespace) -> None:
     table["error at most"] = np.sqrt(LAPLACE.noise_variance(eps))
     options.print_table(args, sheet, f"counts from the column {count}" if count else "counts not read", table)
     print(f"Total {split.total:g}, rule {split.rule}. The error is that of one count (root mean square).")
-    print(NODES if split.chosen_on == "nodes" else COUNTS)
+    print(NODES if split.by_nodes else COUNTS)

@@ -1,51 +1,103 @@
-"""`release`: the counts of a file with exact noise, and a record of what they cost."""
+"""`release`: the counts of a table with exact noise, and a record of what they cost, in a folder of their own."""
 
 import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from ...publishing.files import long_form, save_csv, write
-from ...publishing.publish import private_release
+from ...publishing.accountant import Accountant
+from ...publishing.files import check_new_folder, leftovers, new_folder
+from ...publishing.publish import PROMISED, Prepared, prepare
+from ...publishing.released import PrivateRelease
 from ...publishing.split import BY_NODES
 from .. import options
 from ..options import DATA
-from ..sheet import Sheet
+from ..streams import tell
 
-ABOUT = "Release the counts of a CSV file with exact noise; writes FILE and FILE.record.json."
+ABOUT = "Release the counts of a table with exact noise; writes a new folder with the counts and their record."
 EXAMPLES = (
-    f"{DATA} --total 1 --output released.csv",
-    "patients.csv --budgets-from split.json --output released.csv --force",
+    f"{DATA} --total 1 --output released",
+    "patients.csv --budgets-from split.json --account patients.account --budget 5 --output released-again",
 )
-PAID = """A second release of the same people is paid for on top of this one. The list
-of nodes is published as it is: it must be public, empty nodes included."""
+UNCOUNTED = """Nothing is keeping count. A second release of the same people is paid for on
+top of this one: --account FILE --budget TOTAL adds up what is spent."""
+NODES = """The list of nodes is published as it is: it must be public, empty nodes
+included. --nodes FILE takes it from a public file instead of the counts."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The table, the budgets (by no rule that looks at the counts), and where to write the counts."""
+    """The table, the budgets (by no rule that looks at the counts), the account, and the folder to write."""
     options.add_table_options(parser)
+    options.add_people_options(parser)
     options.add_total_option(parser)
     options.add_budgets_from_option(parser)
     options.add_rule_options(parser, tuple(BY_NODES))
-    options.add_output_options(parser, "counts (CSV)", required=True)
+    add = parser.add_argument
+    add("--account", metavar="FILE", help="book the release in this account, before anything is drawn")
+    add("--budget", type=options.number, metavar="TOTAL", help="all that may ever be spent: opens a new account")
+    add("--output", metavar="FOLDER", required=True, help="write counts and record to a new folder")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Draw the noise, and write the counts and their record."""
-    target, record = (options.sure_target(args, name) for name in (args.output, f"{args.output}.record.json"))
-    sheet = Sheet.read(args.file)
-    split, levels = options.given_split(args), options.levels_of(args, sheet)
-    tree = sheet.tree(levels, sheet.count_column(levels, args.count), whole=True)
-    split = split or options.chosen_split(args, tree, sheet)
-    if split.sha256 == sheet.sha256:
-        raise ValueError(f"{args.budgets_from} was chosen on the counts of {args.file} itself, and would leak them")
-    source = f"node counts: rule {split.rule}" if split.chosen_on == "nodes" else f"public data: rule {split.rule}"
-    released = private_release(tree, split.eps, budgets_from=source)
+    """Check everything, book the release, draw the noise, and write counts and record: both or neither."""
+    place = check_new_folder(args.output)
+    _check_account(args)
+    _report_leftovers(place)
+    table = options.table_of(args)
+    split, levels = options.given_split(args), options.levels_of(args, table)
+    tree = options.tree_of(args, table, levels, whole=True)
+    split = split or options.chosen_split(args, tree)
+    bound = f"the column {args.person}: rows of a person beyond it were left out" if args.person else PROMISED
+    plan = prepare(tree, split, contributions=args.rows_per_person, bounded_by=bound)
+    with new_folder(place) as fresh:  # before anything is spent: may it be written at all?
+        purse = _account(args, plan)
+        with _told_if_booked(purse):
+            released = plan.draw(purse)
+            released.write_into(fresh)
+    tell(_summary(args, released))
 
-    def save(new: Path) -> None:
-        save_csv(long_form(tree, released.counts), new)
-        # Before the counts take their place: a record without counts is harmless, counts without a record are not.
-        options.write_json(record, released.record, args.force)
 
-    write(target, save, args.force)
-    print(f"{args.output}: {tree.sizes.sum():,} noisy counts at {len(levels)} levels")
-    print(f"{args.output}.record.json: what was spent, {split.total:g} in all, and on what")
-    print(PAID)
+def _check_account(args: argparse.Namespace) -> None:
+    if args.account is None and args.budget is not None:
+        raise ValueError("--budget is the total of an account: name its file with --account")
+    if args.account is not None and Path(args.account).exists():
+        Accountant.open(args.account, args.budget)  # refused now rather than after a long table
+
+
+def _account(args: argparse.Namespace, plan: Prepared) -> Accountant | None:
+    """The account to charge; a new one is opened only for a release that fits into it."""
+    if args.account is None:
+        return None
+    if args.budget is not None and not Path(args.account).exists() and plan.epsilon > args.budget:
+        raise ValueError(f"--budget must be at least what this release spends, {float(plan.epsilon):g}, got {args.budget:g}")
+    return Accountant.open(args.account, args.budget)
+
+
+@contextmanager
+def _told_if_booked(purse: Accountant | None) -> Iterator[None]:
+    """If the work ends in an error after the release was booked, say that it stays booked."""
+    before = len(purse.entries) if purse else 0
+    try:
+        yield
+    except BaseException:
+        if purse and len(purse.entries) > before:
+            print("note: the release was booked, and stays so: what it drew is thrown away", file=sys.stderr)
+        raise
+
+
+def _report_leftovers(place: Path) -> None:
+    for found in leftovers(place):
+        print(f"note: {found} is a release that was not finished; what it drew may be paid for. Remove it", file=sys.stderr)
+
+
+def _summary(args: argparse.Namespace, released: PrivateRelease) -> list[str]:
+    record, many = released.record, sum(map(len, released.counts))
+    lines = [f"{args.output}: {many:,} noisy counts at {len(released.levels)} levels, and the record of what they cost"]
+    receipt = record["account"]
+    if isinstance(receipt, dict):
+        spent = f"{receipt['spent']:g} of {receipt['total']:g} spent"
+        lines += [f"{args.account}: line {receipt['line']}, {record['epsilon']:g} for this release; {spent}"]
+    else:
+        lines += [f"Spent: {record['epsilon']:g}.", UNCOUNTED]
+    return lines if args.nodes else [*lines, NODES]

@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_budgets_from_option(parser)
     options.add_rule_options(parser)
     add = parser.add_argument
-    whole, figures = options.whole, ", ".join(FIGURES)
+    whole, figures = options.whole_number, ", ".join(FIGURES)
     add("--trials", type=partial(whole, least=4), default=200, help="simulated releases (default: %(default)s)")
     add("--seed", type=partial(whole, least=0), default=0, help="of the simulated noise (default: %(default)s)")
     add("--plot", type=_figure, metavar="FILE", help=f"draw the spread of errors in each level ({figures})")
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     split, levels = options.given_split(args), options.levels_of(args, sheet)
     count = sheet.count_column(levels, args.count)
     tree = sheet.tree(levels, count)
-    split = split or options.chosen_split(args, tree, sheet)
+    split = split or options.chosen_split(args, tree)
     save_figure = _error_figure(tree, split) if plot else None
     table = error_report(tree, split.eps, args.trials, args.seed).rename_axis("level").reset_index()
     if target:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
         return
     options.print_table(args, sheet, f"counts from the column {count}", table)
     print(REPORT.format(trials=args.trials))
-    if split.chosen_on == "counts":
+    if not split.by_nodes:
         print(COUNTS)
 
 

@@ -17,8 +17,8 @@ from ..streams import tell
 
 ABOUT = "Release the counts of a table with exact noise; writes a new folder with the counts and their record."
 EXAMPLES = (
-    f"{DATA} --total 1 --output released",
-    "patients.csv --budgets-from split.json --account patients.account --budget 5 --output released-again",
+    f"{DATA} --total 1 --account patients.account --budget 3 --output released",
+    "patients.csv --budgets-from split.json --account patients.account --output released-again",
 )
 UNCOUNTED = """Nothing is keeping count. A second release of the same people is paid for on
 top of this one: --account FILE --budget TOTAL adds up what is spent."""
@@ -29,7 +29,6 @@ included. --nodes FILE takes it from a public file instead of the counts."""
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The table, the budgets (by no rule that looks at the counts), the account, and the folder to write."""
     options.add_table_options(parser)
-    options.add_people_options(parser)
     options.add_total_option(parser)
     options.add_budgets_from_option(parser)
     options.add_rule_options(parser, tuple(BY_NODES))

@@ -9,16 +9,18 @@ is on the disk before `append` returns. A crash in between leaves the account as
 import hashlib
 import os
 import secrets
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import checks
 from .files import put_new
+
+if TYPE_CHECKING:
+    import sqlite3
 
 APPLICATION = 0x65707331  # "eps1": how a file of ours is told from any other database
 PATIENCE = 60.0  # seconds to wait for another process
@@ -76,7 +78,7 @@ class Ledger:
             self._check_same(found)
             return _lines(found, self.path)
 
-    def _check_same(self, found: sqlite3.Connection) -> None:
+    def _check_same(self, found: "sqlite3.Connection") -> None:
         if _checked_head(found, self.path) != (self.name, self.total):
             raise ValueError(f"{self.path} must be the account that was opened, but another one has taken its place")
 
@@ -84,7 +86,7 @@ class Ledger:
 class Page:
     """The open end of a ledger, inside `Ledger.exclusive`."""
 
-    def __init__(self, database: sqlite3.Connection, lines: tuple[Line, ...]) -> None:
+    def __init__(self, database: "sqlite3.Connection", lines: tuple[Line, ...]) -> None:
         self._database, self._lines = database, lines
 
     def lines(self) -> tuple[Line, ...]:
@@ -126,8 +128,10 @@ def _create(path: Path, total: Fraction | None) -> None:
 
 
 @contextmanager
-def _database(path: Path) -> Iterator[sqlite3.Connection]:
+def _database(path: Path) -> Iterator["sqlite3.Connection"]:
     """The database of a file that is there, durable at every commit; whatever goes wrong in it is said in a sentence."""
+    import sqlite3  # here, because a browser's Python has none, and needs none until an account in a file is asked for
+
     try:
         found = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=PATIENCE, isolation_level=None)
     except sqlite3.Error as error:
@@ -143,7 +147,7 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
         found.close()  # undoes what was not committed
 
 
-def _checked_head(found: sqlite3.Connection, path: Path) -> tuple[str, Fraction]:
+def _checked_head(found: "sqlite3.Connection", path: Path) -> tuple[str, Fraction]:
     """Name and total of the account, of a database that is one."""
     if found.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         raise ValueError(f"{path} must be an account that this program wrote, but is something else")
@@ -154,7 +158,7 @@ def _checked_head(found: sqlite3.Connection, path: Path) -> tuple[str, Fraction]
         raise ValueError(_changed(path)) from None
 
 
-def _lines(found: sqlite3.Connection, path: Path) -> tuple[Line, ...]:
+def _lines(found: "sqlite3.Connection", path: Path) -> tuple[Line, ...]:
     """Every line, if each has its number, its seal and the seal before it, and none is missing at the end."""
     rows = found.execute("SELECT number, date, what, eps, seal FROM lines ORDER BY number").fetchall()
     most = found.execute("SELECT seq FROM sqlite_sequence WHERE name = 'lines'").fetchone()

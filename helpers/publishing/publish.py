@@ -28,6 +28,7 @@ ADD_OR_REMOVE, CHANGE_PLACE = NEIGHBOURS = ("add or remove one person", "change 
 SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of them known before the counts are
 CHECKED, DECLARED = "checked: they follow from the list of nodes alone", "declared public, not checked"
 PROMISED = "a promise about the data, not checked"
+WITH_THE_COUNTS = "they came with the counts, and are declared public"
 NO_ACCOUNT = "none: nothing adds up what is spent on these people"
 MOST_ROWS = 10**6  # of one person
 _LEAST_EPS = 1e-9
@@ -43,6 +44,7 @@ def private_release(
     neighbours: str = ADD_OR_REMOVE,
     contributions: int = 1,
     bounded_by: str = PROMISED,
+    nodes_from: str = WITH_THE_COUNTS,
     accountant: Accountant | None = None,
     consistent: bool = True,
 ) -> PrivateRelease:
@@ -64,7 +66,7 @@ def private_release(
     `neighbours` is "add or remove one person" (sensitivity 1 at every level) or "change one person's place" (2, but 0 at a
     level of a single node: the total is then no secret, and is released as it is, at no cost). With `contributions`, a
     person may be in up to so many rows of the table, in any leaves: sensitivity and noise are that many times as large. It
-    is a bound on the data; `bounded_by` says in the record how it is kept.
+    is a bound on the data; `bounded_by` says in the record how it is kept, and `nodes_from` where the list of nodes is from.
 
     `accountant` is charged with the whole release before anything is drawn; if too little is left, nothing is. Without
     `consistent`, counts are clipped at zero and need not add up.
@@ -83,6 +85,7 @@ def private_release(
         neighbours=neighbours,
         contributions=contributions,
         bounded_by=bounded_by,
+        nodes_from=nodes_from,
         consistent=consistent,
     ).draw(accountant)
 
@@ -119,6 +122,7 @@ def prepare(
     neighbours: str = ADD_OR_REMOVE,
     contributions: int = 1,
     bounded_by: str = PROMISED,
+    nodes_from: str = WITH_THE_COUNTS,
     consistent: bool = True,
 ) -> Prepared:
     """Everything that `private_release` does before it spends: all that can be refused is refused here.
@@ -134,7 +138,7 @@ def prepare(
     sensitivities = _sensitivities(hierarchy, checks.one_of("neighbours", neighbours, NEIGHBOURS), rows)
     _check_tree(hierarchy)
     noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values), strict=True))
-    unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by}
+    unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by, "nodes_from": nodes_from}
     return Prepared(hierarchy, noises, _record(hierarchy, noises, unit | origin, consistent))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...publishing.accountant import Accountant
 from ...publishing.files import check_new_folder, leftovers, new_folder
-from ...publishing.publish import PROMISED, Prepared, prepare
+from ...publishing.publish import PROMISED, WITH_THE_COUNTS, Prepared, prepare
 from ...publishing.released import PrivateRelease
 from ...publishing.split import BY_NODES
 from .. import options
@@ -48,7 +48,8 @@ def run(args: argparse.Namespace) -> None:
     tree = options.tree_of(args, table, levels, whole=True)
     split = split or options.chosen_split(args, tree)
     bound = f"the column {args.person}: rows of a person beyond it were left out" if args.person else PROMISED
-    plan = prepare(tree, split, contributions=args.rows_per_person, bounded_by=bound)
+    listed = "a public list of their own" if args.nodes else WITH_THE_COUNTS
+    plan = prepare(tree, split, contributions=args.rows_per_person, bounded_by=bound, nodes_from=listed)
     with new_folder(place) as fresh:  # before anything is spent: may it be written at all?
         purse = _account(args, plan)
         with _told_if_booked(purse):

@@ -189,7 +189,7 @@ def _check_words(what: Any) -> None:
 
 
 def _too_little(left: Fraction, total: Fraction, piece: Fraction, what: str, lines: tuple[Line, ...]) -> str:
-    spent = "; ".join(f"{_above(line.eps)} on {line.what!r} ({line.date[:10]})" for line in lines[-3:])
+    spent = "; ".join(f"{_above(line.eps)} on {line.what!r}" for line in lines[-3:])
     before = f" The last that was spent: {spent}." if lines else ""
     all_left = f"{_below(left)}, which is all that is left of {float(total)}"
     return f"eps must be at most {all_left}, got {float(piece)} for {what!r}.{before}"

@@ -26,6 +26,5 @@ def silence_if_full() -> None:
 def silence() -> None:
     """Send what is still to be printed nowhere."""
     with suppress(OSError, ValueError, AttributeError):  # a stream without a file
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -18,6 +18,7 @@ import pandas as pd
 from .. import checks
 
 _UNFINISHED = ".unfinished-"
+_SOME = 40  # letters of a name in that of a hidden file: a name may have 255 bytes, and a letter four of them
 
 
 def save_csv(table: pd.DataFrame, path: Path) -> None:
@@ -31,7 +32,7 @@ def save_csv(table: pd.DataFrame, path: Path) -> None:
 def check_target(path: str | Path, force: bool) -> Path:
     """Return where a file may be written: in a folder that is there, and over an existing file only with `force`."""
     path = checks.path("path", path)
-    _check_place(path)
+    check_place(path)
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} must be the name of a file to write, but is a folder or a device")
     if path.exists() and not force:
@@ -42,13 +43,13 @@ def check_target(path: str | Path, force: bool) -> Path:
 def check_new_folder(path: str | Path) -> Path:
     """Return where a new folder may be made: in a folder that is there, under a name that nothing has."""
     path = checks.path("folder", path)
-    _check_place(path)
+    check_place(path)
     if path.exists():
         raise FileExistsError(f"{path} is there already, and a release is never overwritten; nothing was written")
     return path.parent.resolve() / path.name
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
     """Refuse a path that leads nowhere, before any work is done."""
     try:
         lost = path.is_symlink() and not path.exists()
@@ -69,14 +70,14 @@ def write(path: Path, save: Callable[[Path], object], force: bool) -> None:
     A file that is replaced passes its permissions on. Without `force`, a file that somebody else has written there by then
     is left alone, and the new one is refused.
     """
-    new = path.with_name(f".{secrets.token_hex(8)}-{path.name}")  # keeps the ending, which tells a figure its format
-    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666
+    new = path.with_name(f".{secrets.token_hex(8)}-{path.name[-_SOME:]}")  # with the ending, which tells a figure its format
+    mode = path.stat().st_mode & 0o7777 if path.exists() else None
     try:
-        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))  # nobody's file, and no link, is written to
-        if path.exists():
-            new.chmod(mode)  # whatever the umask is
+        create(new, 0o666 if mode is None else 0o600)
         save(new)
         sync(new)
+        if mode is not None:
+            new.chmod(mode)  # last, because the old file may be read-only
         if force:
             os.replace(new, path)
             sync(path.parent)
@@ -84,6 +85,11 @@ def write(path: Path, save: Callable[[Path], object], force: bool) -> None:
             put_new(new, path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def create(new: Path, mode: int = 0o666) -> None:
+    """Make an empty file under a name that nothing has: nobody's file, and no link, is written to."""
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
 
 
 def put_new(new: Path, path: Path) -> None:
@@ -107,8 +113,9 @@ def new_folder(path: Path) -> Iterator[Path]:
 
     Its hidden name is new and random, so no link can be planted under it. What is at `path` by then is never replaced.
     """
-    fresh = path.with_name(f".{path.name}{_UNFINISHED}{secrets.token_hex(8)}")
+    fresh = path.with_name(f".{path.name[:_SOME]}{_UNFINISHED}{secrets.token_hex(8)}")
     fresh.mkdir()
+    made = fresh.stat()
     try:
         yield fresh
         for file in fresh.iterdir():
@@ -116,7 +123,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         sync(fresh)
         _rename_new(fresh, path)
     except BaseException:  # Ctrl-C too
-        if fresh.exists():
+        if not path.exists() or not os.path.samestat(path.stat(), made):
             shutil.rmtree(fresh, ignore_errors=True)
             raise
     with suppress(OSError, KeyboardInterrupt):  # it is there: nothing that happens now makes it undone

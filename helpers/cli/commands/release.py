@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ...checks import fraction
 from ...publishing.accountant import Accountant
 from ...publishing.files import check_new_folder, leftovers, new_folder
 from ...publishing.publish import PROMISED, Prepared, prepare
@@ -69,7 +70,7 @@ def _account(args: argparse.Namespace, plan: Prepared) -> Accountant | None:
     """The account to charge; a new one is opened only for a release that fits into it."""
     if args.account is None:
         return None
-    if args.budget is not None and not Path(args.account).exists() and plan.epsilon > args.budget:
+    if args.budget is not None and not Path(args.account).exists() and plan.epsilon > fraction("--budget", args.budget):
         raise ValueError(f"--budget must be at least what this release spends, {float(plan.epsilon):g}, got {args.budget:g}")
     return Accountant.open(args.account, args.budget)
 

@@ -23,19 +23,14 @@ _DIGITS = 1000  # Python refuses to read numbers of more than some thousand digi
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
-    """The CSV file, and which of its columns are what."""
+    """The table, which of its columns are what, the public list of nodes, and how many rows a person may have."""
     add = parser.add_argument
     add("file", help="CSV file with a header and one row a leaf")
     add("--levels", type=_names, metavar="A,B", help="columns that name the nodes, top level first")
     add("--count", metavar="NAME", help="column of counts (default: population, or the only column of numbers left)")
-
-
-def add_people_options(parser: argparse.ArgumentParser) -> None:
-    """Who is counted where: the public list of nodes, and how many rows a person may have."""
-    add, whole = parser.add_argument, partial(whole_number, least=1)
     add("--nodes", metavar="FILE", help="public table of all leaves: those without a row count zero, others are refused")
     text = "the most rows that one person has (default: 1); noise grows with it"
-    add("--rows-per-person", type=whole, default=1, metavar="K", help=text)
+    add("--rows-per-person", type=partial(whole_number, least=1), default=1, metavar="K", help=text)
     text = "column that names the person of each row: rows are counted, at most K of each person"
     add("--person", metavar="NAME", help=text)
 
@@ -122,8 +117,7 @@ def chosen_split(args: argparse.Namespace, tree: Hierarchy) -> Split:
         raise ValueError("say either what there is to split, with --total, or which error to keep to, with --tau")
     if args.total is None and tau is None:
         raise ValueError("say what there is to split, with --total, or (allocate) which error to keep to, with --tau")
-    rows = getattr(args, "rows_per_person", 1)
-    return choose(tree, args.rule or DEFAULT_RULE, args.total, tau, args.weights, rows)
+    return choose(tree, args.rule or DEFAULT_RULE, args.total, tau, args.weights, args.rows_per_person)
 
 
 def write_json(path: Path, values: dict, force: bool) -> None:

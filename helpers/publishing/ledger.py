@@ -9,16 +9,18 @@ is on the disk before `append` returns. A crash in between leaves the account as
 
 import hashlib
 import secrets
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import checks
 from .files import check_place, create, put_new
+
+if TYPE_CHECKING:
+    import sqlite3
 
 APPLICATION = 0x65707331  # "eps1": how a file of ours is told from any other database
 PATIENCE = 60.0  # seconds to wait for another process
@@ -76,7 +78,7 @@ class Ledger:
             found.execute("BEGIN")  # one moment, whoever writes meanwhile
             return _lines(found, self.path, self._check_same(found))[0]
 
-    def _check_same(self, found: sqlite3.Connection) -> str:
+    def _check_same(self, found: "sqlite3.Connection") -> str:
         """The seal of the head, if that is the one of this account."""
         name, total, seal = _head(found, self.path)
         if (name, total) != (self.name, self.total):
@@ -87,7 +89,7 @@ class Ledger:
 class Page:
     """The open end of a ledger, inside `Ledger.exclusive`."""
 
-    def __init__(self, database: sqlite3.Connection, lines: tuple[Line, ...], seal: str) -> None:
+    def __init__(self, database: "sqlite3.Connection", lines: tuple[Line, ...], seal: str) -> None:
         self._database, self._lines, self._seal = database, lines, seal
 
     def lines(self) -> tuple[Line, ...]:
@@ -123,8 +125,10 @@ def _create(path: Path, total: Fraction | None) -> None:
 
 
 @contextmanager
-def _database(path: Path) -> Iterator[sqlite3.Connection]:
+def _database(path: Path) -> Iterator["sqlite3.Connection"]:
     """The database of a file that is there, durable at every commit; whatever goes wrong in it is said in a sentence."""
+    import sqlite3  # here, because a browser's Python has none, and needs none until an account in a file is asked for
+
     try:
         found = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=PATIENCE, isolation_level=None)
     except sqlite3.Error as error:
@@ -140,7 +144,7 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
         found.close()  # undoes what was not committed
 
 
-def _head(found: sqlite3.Connection, path: Path) -> tuple[str, Fraction, str]:
+def _head(found: "sqlite3.Connection", path: Path) -> tuple[str, Fraction, str]:
     """Name, total and seal of the account, of a database that is one."""
     if found.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         raise ValueError(f"{path} must be an account that this program wrote, but is something else")
@@ -151,7 +155,7 @@ def _head(found: sqlite3.Connection, path: Path) -> tuple[str, Fraction, str]:
     return name, Fraction(total), seal
 
 
-def _lines(found: sqlite3.Connection, path: Path, seal: str) -> tuple[tuple[Line, ...], str]:
+def _lines(found: "sqlite3.Connection", path: Path, seal: str) -> tuple[tuple[Line, ...], str]:
     """Every line, if each has its number and its seal and none is missing at the end; and the seal of the last."""
     rows = found.execute("SELECT number, date, what, eps, seal FROM lines ORDER BY number").fetchall()
     most = found.execute("SELECT seq FROM sqlite_sequence WHERE name = 'lines'").fetchone()

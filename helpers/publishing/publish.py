@@ -27,6 +27,7 @@ from .split import MOST_ROWS, Split
 SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of them known before the counts are
 CHECKED, DECLARED = "checked: they follow from the list of nodes alone", "declared public, not checked"
 PROMISED = "a promise about the data, not checked"
+WITH_THE_COUNTS = "they came with the counts, and are declared public"
 NO_ACCOUNT = "none: nothing adds up what is spent on these people"
 _LEAST_EPS = 1e-9  # for one row: the noise then stays below what whole numbers of 64 bits can add up
 _STEPS = 10**12  # budgets are whole numbers of steps of 1e-12, so that the levels add up to what was split, exactly
@@ -41,6 +42,7 @@ def private_release(
     neighbours: str = ADD_OR_REMOVE,
     contributions: int = 1,
     bounded_by: str = PROMISED,
+    nodes_from: str = WITH_THE_COUNTS,
     accountant: Accountant | None = None,
     consistent: bool = True,
 ) -> PrivateRelease:
@@ -62,7 +64,7 @@ def private_release(
     `neighbours` is "add or remove one person" (sensitivity 1 at every level) or "change one person's place" (2, but 0 at a
     level of a single node: the total is then no secret, and is released as it is, at no cost). With `contributions`, a
     person may be in up to so many rows of the table, in any leaves: sensitivity and noise are that many times as large. It
-    is a bound on the data; `bounded_by` says in the record how it is kept.
+    is a bound on the data; `bounded_by` says in the record how it is kept, and `nodes_from` where the list of nodes is from.
 
     `accountant` is charged with the whole release before anything is drawn; if too little is left, nothing is. Without
     `consistent`, counts are clipped at zero and need not add up.
@@ -81,6 +83,7 @@ def private_release(
         neighbours=neighbours,
         contributions=contributions,
         bounded_by=bounded_by,
+        nodes_from=nodes_from,
         consistent=consistent,
     ).draw(accountant)
 
@@ -117,6 +120,7 @@ def prepare(
     neighbours: str = ADD_OR_REMOVE,
     contributions: int = 1,
     bounded_by: str = PROMISED,
+    nodes_from: str = WITH_THE_COUNTS,
     consistent: bool = True,
 ) -> Prepared:
     """Everything that `private_release` does before it spends: all that can be refused is refused here.
@@ -131,10 +135,11 @@ def prepare(
     rows = checks.whole("contributions", contributions, least=1, most=MOST_ROWS)
     checks.one_of("neighbours", neighbours, NEIGHBOURS)
     check_words("bounded_by", bounded_by, "how the rows of a person are bounded")
+    check_words("nodes_from", nodes_from, "where the list of nodes is from")
     _check_tree(hierarchy)
     sensitivities = [sensitivity(neighbours, rows, int(nodes)) for nodes in hierarchy.sizes]
     noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values, rows), strict=True))
-    unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by}
+    unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by, "nodes_from": nodes_from}
     return Prepared(hierarchy, noises, _record(hierarchy, noises, unit | origin, consistent))
 
 

@@ -18,11 +18,22 @@ import pandas as pd
 import pytest
 from manuscript import ROOT
 
-from helpers import Hierarchy, cube_root, error_report, load_example, minimize_error, panels, relative_errors
+from helpers import (
+    Accountant,
+    Hierarchy,
+    PrivateRelease,
+    cube_root,
+    error_report,
+    load_example,
+    minimize_error,
+    panels,
+    relative_errors,
+)
 from helpers.cli import COMMANDS as NAMES
 from helpers.cli import PROG, main
-from helpers.cli.commands import allocate, example, release, simulate
+from helpers.cli.commands import account, allocate, example, release, simulate
 from helpers.example import LEVELS
+from helpers.publishing.exact_noise import Noise
 from helpers.publishing.split import Split
 
 OFFLINE = [name for name in NAMES if name != "verify"]  # that one needs a network
@@ -32,7 +43,7 @@ TREE = Hierarchy.from_counts([[3, 1234], [3, 0, 1234]], [None, [0, 0, 1]], ["reg
 COMMANDS = {  # each command with all it needs; here and below, LEVELS stands for --levels region,store
     "allocate": "allocate data.csv LEVELS --total 1",
     "simulate": "simulate data.csv LEVELS --total 1 --trials 4",
-    "release": "release data.csv LEVELS --total 1 --output released.csv",
+    "release": "release data.csv LEVELS --total 1 --output released",
 }
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 FULL = OSError(28, "No space left on device", "out.file")
@@ -144,13 +155,13 @@ def test_json_holds_the_split(capsys):
 
 
 @pytest.mark.parametrize("text, option", [(GOOD, ""), (WITH_BEDS, "--count patients")], ids=["population", "named"])
-def test_a_split_on_counts_knows_their_file(capsys, text, option):
-    """The rule optimal gives minimize_error's split of the right column, and carries the checksum of the file."""
+def test_a_split_on_counts_knows_them(capsys, text, option):
+    """The rule optimal gives minimize_error's split of the right column, and carries the digest of its counts."""
     Path("data.csv").write_text(text)
     code, out, _ = run(capsys, f"allocate data.csv LEVELS --total 1 --rule optimal {option} --json")
     split = json.loads(out)
     np.testing.assert_allclose(split["eps"], minimize_error(TREE, 1).eps, rtol=1e-5)
-    assert code == 0 and split["sha256"] == hashlib.sha256(Path("data.csv").read_bytes()).hexdigest()
+    assert (code, split["chosen_on"], split["digest"]) == (0, "counts", TREE.digest)
 
 
 def test_tau_asks_for_a_budget(capsys):
@@ -199,8 +210,9 @@ def test_simulate_says_everything_it_found(capsys):
     out = run(capsys, line + " --json --force")[1]
     assert out.startswith('{\n  "levels": [\n    "region",')
     assert json.loads(out) == {
-        "levels": ["region", "store"], "eps": eps, "rule": "cube-root", "chosen_on": "nodes", "sha256": None, "total": 0.5,
-        "trials": 5, "errors": written.to_dict("records"),
+        "levels": ["region", "store"], "eps": eps, "rule": "cube-root", "weights": None, "chosen_on": "nodes",
+        "digest": TREE.shape_digest, "total": 0.5, "trials": 5, "errors": written.to_dict("records"),
+        "note": "The report is computed from the counts: if they are confidential, so is it.",
     }  # fmt: skip
 
 
@@ -239,32 +251,116 @@ def test_simulate_draws(capsys, ending):
 
 
 def test_release_writes_counts_and_record(capsys):
-    """The released table has every node of every level and adds up; the record says what was spent."""
-    code, out, err = run(capsys, "release data.csv LEVELS --total 0.5 --output released.csv")
-    assert (code, err) == (0, "") and "0.5 in all" in out
-    table = pd.read_csv("released.csv", dtype={"store": str}, keep_default_na=False)
+    """The released table has every node of every level and adds up; the record says what was spent, and on which counts."""
+    code, out, err = run(capsys, "release data.csv LEVELS --total 0.5 --output released")
+    assert (code, err, out) == (0, "", RELEASED) and sorted(os.listdir("released")) == ["counts.csv", "record.json"]
+    table = pd.read_csv("released/counts.csv", dtype={"store": str}, keep_default_na=False)
     assert table.columns.tolist() == ["level", "region", "store", "count"]
     assert table.store.tolist() == ["", "", "007", "7", "007"] and (table["count"] >= 0).all()
     sums = table[table.level == "store"].groupby("region")["count"].sum()
     assert sums.tolist() == table[table.level == "region"]["count"].tolist()
-    record = json.loads(Path("released.csv.record.json").read_text())
+    record = json.loads(Path("released/record.json").read_text())
     assert record["epsilon"] == 0.5 and record["budgets_from"] == "node counts: rule cube-root"
-    assert Path("released.csv.record.json").read_text() == json.dumps(record, indent=2) + "\n"
-    assert out == RELEASED
+    assert record["counts"]["sha256"] == hashlib.sha256(Path("released/counts.csv").read_bytes()).hexdigest()
+    assert record["account"] == "none: nothing adds up what is spent on these people"
 
 
-RELEASED = """released.csv: 5 noisy counts at 2 levels
-released.csv.record.json: what was spent, 0.5 in all, and on what
-A second release of the same people is paid for on top of this one. The list
-of nodes is published as it is: it must be public, empty nodes included.
+RELEASED = """released: 5 noisy counts at 2 levels, and the record of what they cost
+Spent: 0.5.
+Nothing is keeping count. A second release of the same people is paid for on
+top of this one: --account FILE --budget TOTAL adds up what is spent.
+The list of nodes is published as it is: it must be public, empty nodes
+included. --nodes FILE takes it from a public file instead of the counts.
 """
+BOOKED = """released: 5 noisy counts at 2 levels, and the record of what they cost
+people.account: line 1, 0.5 for this release; 0.5 of 2 spent
+"""
+
+
+def test_a_release_is_booked_in_the_account(capsys):
+    """The account has the line that the record names; `account` prints it, and `verify` finds it."""
+    Path("nodes.csv").write_text("region,store\nN,007\nN,7\nS,007\n")
+    line = "release data.csv LEVELS --total 0.5 --nodes nodes.csv --account people.account"
+    assert run(capsys, f"{line} --budget 2 --output released") == (0, BOOKED, "")
+    assert run(capsys, f"{line} --output again")[0] == 0  # the total is known by now
+    purse = Accountant.open("people.account")
+    assert (purse.total, purse.spent, [entry.what for entry in purse.entries]) == (
+        2,
+        1,
+        ["private release: region, store"] * 2,
+    )
+    assert json.loads(Path("again/record.json").read_text())["account"] == {
+        "account": purse.name, "line": 2, "spent": 1.0, "total": 2.0,
+    }  # fmt: skip
+    code, out, err = run(capsys, "account people.account")
+    assert (code, err) == (0, "") and out.endswith("\npeople.account: 1 of 2 spent, 1 left\n")
+    assert [row.split(maxsplit=2)[2].split() for row in out.splitlines()[1:3]] == [
+        ["private", "release:", "region,", "store", "0.5", left] for left in ("1.5", "1")
+    ]
+    found = json.loads(run(capsys, "account people.account --json")[1])
+    assert (found["total"], found["left"], [one["left"] for one in found["lines"]]) == (2.0, 1.0, [1.5, 1.0])
+    code, out, _ = run(capsys, "verify released again --account people.account")
+    fits = "5 counts fit the record and the account; ε = 0.5, add or remove one person with at most 1 rows"
+    assert code == 0 and out.splitlines() == [
+        f"{name}: {fits}; budgets checked: they follow from the list of nodes alone" for name in ("released", "again")
+    ]
+
+
+def test_an_account_that_nobody_touched_is_printed(capsys):
+    """No lines, and all is left."""
+    Accountant.open("new.account", total=3)
+    assert run(capsys, "account new.account") == (0, "new.account: 0 of 3 spent, 3 left\n", "")
+
+
+def test_what_does_not_fit_into_the_account_is_refused(capsys):
+    """Before anything is drawn or written; the sentence says what is left and on what the rest was spent."""
+    line = "release data.csv LEVELS --account people.account"
+    assert run(capsys, f"{line} --total 1.5 --budget 2 --output released")[0] == 0
+    err = refused(capsys, f"{line} --total 1 --output more")
+    left = "eps must be at most 0.5, which is all that is left of 2.0, got 1.0 for 'private release: region, store'."
+    assert left in err and "1.5 on 'private release: region, store'" in err
+    assert Accountant.open("people.account").spent == 1.5
+
+
+ACCOUNTS = {
+    "no account yet": ("--account none.account", "there is no account none.account: give a total to open a new one"),
+    "another total": ("--account old.account --budget 3", "total must be 2.0, which is that of the account"),
+    "a budget alone": ("--budget 3", "--budget is the total of an account: name its file with --account"),
+    "not an account": ("--account data.csv", "data.csv must be an account that this program wrote"),
+    "too little from the start": (
+        "--account none.account --budget 0.5", "--budget must be at least what this release spends, 1, got 0.5",
+    ),
+    "no folder": ("--account no/x.account --budget 3", "there is no folder no for the account no/x.account"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options, words", ACCOUNTS.values(), ids=ACCOUNTS)
+def test_accounts_that_do_not_fit_are_refused(capsys, monkeypatch, options, words):
+    """Before anything is drawn, and without leaving an account behind."""
+    monkeypatch.setattr(Noise, "add", lambda *_: pytest.fail("noise was drawn"))
+    Accountant.open("old.account", total=2)
+    assert words in refused(capsys, f"release data.csv LEVELS --total 1 --output out {options}")
+
+
+def test_rows_per_person_widen_the_noise(capsys):
+    """A person with four rows: four times the sensitivity and scale, in the record, the report and the bounds."""
+    assert run(capsys, "release data.csv LEVELS --total 1 --rule uniform --rows-per-person 4 --output released")[0] == 0
+    record = json.loads(Path("released/record.json").read_text())
+    assert record["rows_per_person"] == 4 and record["released"].startswith("the number of rows about people in")
+    assert [(level["sensitivity"], level["scale"]) for level in record["levels"]] == [(4, 8.0), (4, 8.0)]
+    lines = "simulate data.csv LEVELS --trials 4 --rule uniform --json --total"
+    wide, narrow = (json.loads(run(capsys, f"{lines} {more}")[1]) for more in ("1 --rows-per-person 4", "0.25"))
+    for a, b in zip(wide["errors"], narrow["errors"], strict=True):
+        assert (a["expected"], a["measured"], a["budget"]) == (b["expected"], b["measured"], 4 * b["budget"])
+    rows = run(capsys, "allocate data.csv LEVELS --total 1 --rule uniform --rows-per-person 4")[1].splitlines()
+    assert [row.split()[-1] for row in rows[3:5]] == ["11.3", "11.3"]  # √2 · 4/0.5
 
 
 def test_a_release_takes_the_column_that_is_named(capsys):
     """With --count, the counts come from that column; with a huge budget they come back as they are."""
     Path("data.csv").write_text(WITH_BEDS)
-    code, _, err = run(capsys, "release data.csv LEVELS --count patients --total 900 --output released.csv")
-    assert (code, err) == (0, "") and pd.read_csv("released.csv")["count"].tolist() == [3, 1234, 3, 0, 1234]
+    code, _, err = run(capsys, "release data.csv LEVELS --count patients --total 900 --output released")
+    assert (code, err) == (0, "") and pd.read_csv("released/counts.csv")["count"].tolist() == [3, 1234, 3, 0, 1234]
 
 
 @pytest.mark.parametrize("year", [2023, 2024])
@@ -278,13 +374,13 @@ def test_example_writes_the_table_of_a_year(capsys, year):
 
 
 def test_release_prints_no_true_count(capsys):
-    """What is printed and recorded is the same for other counts in the same nodes, up to the date."""
+    """What is printed and recorded is the same for other counts in the same nodes, but for the date and the counts' hash."""
     seen = []
     for count in ("1234", "98765"):
         Path("data.csv").write_text(GOOD.replace("1234", count))
-        printed = run(capsys, "release data.csv LEVELS --total 1 --output released.csv --force")
-        record = json.loads(Path("released.csv.record.json").read_text())
-        seen.append((printed, record | {"date": None}))
+        printed = run(capsys, f"release data.csv LEVELS --total 1 --output r{count}")
+        record = json.loads(Path(f"r{count}/record.json").read_text())
+        seen.append((printed[0], printed[1].replace(count, ""), printed[2], record | {"date": None, "counts": None}))
     assert seen[0] == seen[1]
 
 
@@ -294,9 +390,13 @@ def test_a_split_is_carried_from_public_to_confidential_data(capsys):
     assert run(capsys, "allocate public.csv --levels region,store --total 1 --rule optimal --output split.json")[0] == 0
     code, out, _ = run(capsys, "simulate data.csv --budgets-from split.json --trials 4")
     assert code == 0 and "must be public or earlier data" in out
-    assert run(capsys, "release data.csv --budgets-from split.json --output released.csv")[0] == 0
-    record = json.loads(Path("released.csv.record.json").read_text())
-    assert record["budgets_from"] == "public data: rule optimal" and record["epsilon"] == 1.0
+    assert run(capsys, "release data.csv --budgets-from split.json --output released")[0] == 0
+    record = json.loads(Path("released/record.json").read_text())
+    assert record["budgets_from"] == "declared public: rule optimal" and record["epsilon"] == 1.0
+    assert record["budgets"] == {
+        "origin": "declared public, not checked",
+        "digest": Split.read("split.json").chosen_on.digest,
+    }
 
 
 def test_levels_in_the_wrong_order_are_pointed_out(capsys):
@@ -366,7 +466,7 @@ USAGE = {
     "no output": ("release data.csv LEVELS --total 1", "--output"),
     "a seeded release": ("release data.csv LEVELS --total 1 --output out.csv --seed 1", "--seed"),
     "no such folder": ("release data.csv LEVELS --total 1 --output no/out.csv", "there is no folder no"),
-    "output over input": ("release data.csv LEVELS --total 1 --output data.csv --force", "file that is read"),
+    "output over input": ("release data.csv LEVELS --total 1 --output data.csv", "data.csv is there already"),
     "split over input": ("allocate data.csv LEVELS --total 1 --output ./data.csv --force", "file that is read"),
     "output over split": ("simulate data.csv --budgets-from s.json --output ./s.json --force", "file that is read"),
     "report over plot": ("simulate data.csv LEVELS --total 1 --output a.svg --plot ./a.svg", "must be two files"),
@@ -389,7 +489,7 @@ def test_wrong_usage_is_explained(capsys, line, words):
 def test_large_budgets_are_spent_to_the_last_digit(capsys, total):
     """The record of a release says what --total said, however much it is."""
     assert run(capsys, f"release data.csv LEVELS --total {total} --output out.csv")[0] == 0
-    assert json.loads(Path("out.csv.record.json").read_text())["epsilon"] == float(total)
+    assert json.loads(Path("out.csv/record.json").read_text())["epsilon"] == float(total)
 
 
 NO_LEVELS = "name the level columns, top first, with --levels; the columns of data.csv are region, store, population"
@@ -411,7 +511,9 @@ SENTENCES = {  # where SPLIT stands for a split that was chosen on data.csv
     "simulate zero.csv LEVELS --total 1 --plot out.svg":
         "--plot shows errors in percent of the counts, but all counts are zero",
     "release data.csv SPLIT --output out.csv":
-        "split.json was chosen on the counts of data.csv itself, and would leak them",
+        "budgets_from must be a source that is known without the counts: budgets that depend on them change the scale of "
+        "the noise from one neighbour to the other, and the privacy loss is then not bounded by their sum. Split by node "
+        "counts (cube_root) or on public data, got budgets that were chosen on these very counts",
     "allocate nothing.csv LEVELS --total 1": "nothing.csv: No such file or directory",
 }  # fmt: skip
 
@@ -426,7 +528,7 @@ def test_refusals_are_whole_sentences(capsys, line, sentence):
 
 def test_a_failure_without_a_file_is_said_as_it_is(capsys, monkeypatch):
     """An error of the system that names no file is passed on in its own words."""
-    monkeypatch.setattr(os, "replace", Mock(side_effect=OSError("the disk is gone")))
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError("the disk is gone")))
     assert refused(capsys, WRITING["allocate"]) == f"{PROG}: the disk is gone\n"
 
 
@@ -450,7 +552,6 @@ WRITING = {
     "allocate": f"{COMMANDS['allocate']} --output out.file",
     "simulate": f"{COMMANDS['simulate']} --output out.file",
     "plot": f"{COMMANDS['simulate']} --plot out.svg",
-    "release": "release data.csv LEVELS --total 1 --output out.file",
 }
 
 
@@ -463,11 +564,19 @@ def test_nothing_is_overwritten_without_force(capsys, line):
     assert run(capsys, line + " --force")[0] == 0 and Path(name).read_text() != "old"
 
 
-def test_an_existing_record_stops_a_release(capsys):
-    """A record is not overwritten either, and no counts are written without one."""
-    Path("out.csv.record.json").write_text("old")
-    line = "release data.csv LEVELS --total 1 --output out.csv"
-    assert "out.csv.record.json is there already" in refused(capsys, line)
+@pytest.mark.parametrize("old", ["a file", "a release", "an empty folder"])
+def test_a_release_is_never_overwritten(capsys, old):
+    """Whatever has the name of a release stays as it is, and there is no --force."""
+    if old == "a file":
+        Path("released").write_text("old")
+    elif old == "a release":
+        assert run(capsys, COMMANDS["release"])[0] == 0
+    else:
+        Path("released").mkdir()
+    words = "released is there already, and a release is never overwritten; nothing was written\n"
+    assert refused(capsys, COMMANDS["release"]) == f"{PROG}: {words}"
+    assert "unrecognized arguments: --force" in refused(capsys, COMMANDS["release"] + " --force")
+    assert "--force" not in run(capsys, "release --help")[1]
 
 
 @pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
@@ -479,14 +588,21 @@ def test_a_failing_write_leaves_the_old_file(capsys, monkeypatch, line):
     assert "No space left on device" in refused(capsys, line + " --force") and Path(name).read_text() == "old"
 
 
-def test_a_release_that_cannot_be_written_leaves_the_old_pair(capsys, monkeypatch):
-    """Old counts never stand beside the record of a new release: both are replaced, or neither."""
-    assert run(capsys, WRITING["release"])[0] == 0
-    name = WRITING["release"].split()[-1]
-    old = [Path(file).read_bytes() for file in (name, f"{name}.record.json")]
-    monkeypatch.setattr(release, "save_csv", Mock(side_effect=FULL))
-    assert "No space left on device" in refused(capsys, WRITING["release"] + " --force")
-    assert [Path(file).read_bytes() for file in (name, f"{name}.record.json")] == old
+def test_a_release_that_cannot_be_written_leaves_nothing(capsys, monkeypatch):
+    """No folder, no half of one; the line of the account stays, and a note says so."""
+    Accountant.open("people.account", total=2)
+    monkeypatch.setattr(PrivateRelease, "write_into", Mock(side_effect=FULL))
+    err = refused(capsys, f"{COMMANDS['release']} --account people.account")
+    assert "No space left on device" in err and "the release was booked, and stays so" in err
+    assert Accountant.open("people.account").spent == 1.0
+
+
+def test_a_report_over_a_private_file_stays_private(capsys):
+    """The permissions of the file that is replaced are kept; they used to become those of a new file."""
+    Path("report.csv").touch(mode=0o600)
+    Path("report.csv").chmod(0o600)
+    assert run(capsys, f"{COMMANDS['simulate']} --output report.csv --force")[0] == 0
+    assert Path("report.csv").stat().st_mode & 0o777 == 0o600 and Path("report.csv").stat().st_size > 0
 
 
 def test_a_file_that_appears_meanwhile_is_left_alone(capsys, monkeypatch):
@@ -518,11 +634,11 @@ def test_the_examples_of_help_work(capsys):
     """Every example that --help shows runs, one after the other, and exits with 0."""
     shown = [line.strip() for command in OFFLINE for line in run(capsys, f"{command} --help")[1].splitlines()]
     examples = [line.removeprefix(PROG) for line in shown if line.startswith(PROG)]
-    assert len(examples) == sum(len(module.EXAMPLES) for module in (example, allocate, simulate, release))
+    assert len(examples) == sum(len(module.EXAMPLES) for module in (example, allocate, simulate, release, account))
     for line in examples:
         code, _, err = run(capsys, line)
         assert code == 0, f"{line}: {err}"
-    assert {"patients.csv", "split.json", "errors.svg", "report.csv", "released.csv"} <= set(os.listdir())
+    assert {"patients.csv", "split.json", "errors.svg", "report.csv", "released", "released-again"} <= set(os.listdir())
 
 
 def test_the_examples_of_the_front_help_work(capsys):

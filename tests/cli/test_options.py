@@ -7,9 +7,10 @@ import pytest
 
 from helpers.cli import COMMANDS as NAMES
 from helpers.cli import PROG, commands, parser
-from helpers.cli.commands import allocate, example, release, simulate, verify
+from helpers.cli.commands import account, allocate, example, release, simulate, verify
 
-COMMANDS = {"example": example, "allocate": allocate, "simulate": simulate, "release": release}  # those without a network
+COMMANDS = {"example": example, "allocate": allocate, "simulate": simulate, "release": release}  # those that write a file
+OTHERS = {"account": account, "verify": verify}
 CODES = "exit codes: 0 success, 2 wrong usage or a bad file, 130 interrupted (Ctrl-C)"
 ON_NODES = "cube-root (default) and uniform look at the number of nodes alone"
 TEXTS = {
@@ -17,6 +18,11 @@ TEXTS = {
     "--year {2023,2024}": "which year (default: 2024)",
     "--levels A,B": "columns that name the nodes, top level first",
     "--count NAME": "column of counts (default: population, or the only column of numbers left)",
+    "--nodes FILE": "public table of all leaves: those without a row count zero, others are refused",
+    "--rows-per-person K": "the most rows that one person has (default: 1); noise grows with it",
+    "--person NAME": "column that names the person of each row: rows are counted, at most K of each person",
+    "--account FILE": "book the release in this account, before anything is drawn",
+    "--budget TOTAL": "all that may ever be spent: opens a new account",
     "--total EPSILON": "the whole privacy budget",
     "--tau ERROR": "instead of --total: keep the squared error, summed over all nodes and weighted, below this",
     "--budgets-from FILE": "a split that allocate --output wrote, instead of --total",
@@ -29,20 +35,23 @@ TEXTS = {
     "--json": "print JSON instead of a table",
     "--force": "overwrite files that are there already",
 }
-TABLE = ["--levels A,B", "--count NAME", "--total EPSILON"]  # what every command with a file takes first
+PEOPLE = ["--nodes FILE", "--rows-per-person K", "--person NAME"]
+TABLE = ["--levels A,B", "--count NAME", *PEOPLE, "--total EPSILON"]  # what every command with a file takes first
 ANY_RULE, BROUGHT, TRIALS = "--rule {cube-root,uniform,optimal}", "--budgets-from FILE", ["--trials TRIALS", "--seed SEED"]
 TAKES = {  # options in the order of --help, and what --output writes
     "example": (["--year {2023,2024}"], "table"),
     "allocate": ([*TABLE, "--tau ERROR", "--weights W,W", ANY_RULE, "--json"], "split (JSON)"),
     "simulate": ([*TABLE, BROUGHT, "--weights W,W", ANY_RULE, *TRIALS, "--plot FILE", "--json"], "report (CSV)"),
-    "release": ([*TABLE, BROUGHT, "--weights W,W", "--rule {cube-root,uniform}"], "counts (CSV)"),
+    "release": ([*TABLE, BROUGHT, "--weights W,W", "--rule {cube-root,uniform}", "--account FILE", "--budget TOTAL"], None),
 }
-LEFT_OUT = {"file": "a.csv", "levels": None, "count": None, "total": None, "weights": None, "rule": None, "force": False}
+ALL = {"file": "a.csv", "levels": None, "count": None, "total": None, "weights": None, "rule": None}
+ALL |= {"nodes": None, "person": None, "rows_per_person": 1}
+LEFT_OUT = ALL | {"force": False}
 DEFAULTS = {
     "example": {"year": 2024, "output": None, "force": False},
     "allocate": LEFT_OUT | {"tau": None, "json": False, "output": None},
     "simulate": LEFT_OUT | {"budgets_from": None, "trials": 200, "seed": 0, "plot": None, "json": False, "output": None},
-    "release": LEFT_OUT | {"budgets_from": None, "output": "b.csv"},
+    "release": ALL | {"budgets_from": None, "output": "b.csv", "account": None, "budget": None},
 }
 NEEDED = {"example": [], "allocate": ["a.csv"], "simulate": ["a.csv"], "release": ["a.csv", "--output", "b.csv"]}
 
@@ -86,10 +95,11 @@ def ended(code, *line):
 def test_help_says_all_of_a_command(capsys, command):
     """--help of a command is its usage, its purpose, a text for each option, its examples and the exit codes."""
     names, what = TAKES[command]
-    output = "--output FILE" if command == "release" else "[--output FILE]"
-    usage = ["usage:", PROG, command, "[-h]", *[f"[{name}]" for name in names], output, "[--force]"]
+    writes = ["[--output FILE]", "[--force]"] if what else ["--output FOLDER"]
+    usage = ["usage:", PROG, command, "[-h]", *[f"[{name}]" for name in names], *writes]
     texts = TEXTS | {"--output FILE": f"write the {what} to a file"}
-    listed = [f"{name} {texts[name]}" for name in ["-h, --help", *names, "--output FILE", "--force"]]
+    texts |= {"--output FOLDER": "write counts and record to a new folder"}
+    listed = [f"{name} {texts[name]}" for name in ["-h, --help", *names, *[name.strip("[]") for name in writes]]]
     examples = [f"{PROG} {command} {line}" for line in COMMANDS[command].EXAMPLES]
     file = ["positional arguments:", "file CSV file with a header and one row a leaf"]
     with_file = command != "example"
@@ -103,8 +113,9 @@ def test_help_says_all_of_a_command(capsys, command):
 
 def test_help_of_the_whole_lists_the_commands(capsys):
     """The front --help names each command with its purpose, and the first example of each that needs no network."""
-    listed = [f"{command} {module.ABOUT}" for command, module in (COMMANDS | {"verify": verify}).items()]
-    examples = [f"  {PROG} {command} {module.EXAMPLES[0]}\n" for command, module in COMMANDS.items()]
+    listed = [f"{command} {module.ABOUT}" for command, module in (COMMANDS | OTHERS).items()]
+    offline = COMMANDS | {"account": account}
+    examples = [f"  {PROG} {command} {module.EXAMPLES[0]}\n" for command, module in offline.items()]
     purpose = "Split a privacy budget over the levels of your own table."
     found = shown(capsys)
     assert found.split() == words(
@@ -117,16 +128,23 @@ def test_help_of_the_whole_lists_the_commands(capsys):
 def test_the_list_of_commands_is_the_folder():
     """Each file of the folder is a command, and each command a file with the four names that a command has."""
     assert set(NAMES) == {module.name for module in pkgutil.iter_modules(commands.__path__)}
-    for module in (*COMMANDS.values(), verify):
+    for module in (*COMMANDS.values(), *OTHERS.values()):
         assert module.ABOUT.endswith(".") and module.EXAMPLES and callable(module.add_options) and callable(module.run)
 
 
 def test_help_of_verify_says_what_it_takes(capsys):
-    """`verify` is described like the others, and takes names of states."""
+    """`verify` is described like the others, and takes folders or names of states."""
     found = shown(capsys, "verify")
-    assert found.startswith(f"usage: {PROG} verify [-h] [STATE ...]\n\n{verify.ABOUT}\n\n")
-    assert found.endswith(f"\n\nexamples:\n  {PROG} verify\n  {PROG} verify vermont\n\n{CODES}\n")
-    assert parsed("verify", "vermont", "DE") == {"run": verify.run, "states": ["vermont", "DE"]}
+    assert found.startswith(f"usage: {PROG} verify [-h] [--account FILE] [WHAT ...]\n\n{verify.ABOUT}\n\n")
+    examples = "".join(f"  {PROG} verify {line}".rstrip() + "\n" for line in verify.EXAMPLES)
+    assert found.endswith(f"\n\nexamples:\n{examples}\n{CODES}\n")
+    assert parsed("verify", "vermont", "DE") == {"run": verify.run, "what": ["vermont", "DE"], "account": None}
+
+
+def test_help_of_account_says_what_it_takes(capsys):
+    """`account` takes a file, and prints it as a table or as JSON."""
+    assert shown(capsys, "account").startswith(f"usage: {PROG} account [-h] [--json] file\n\n{account.ABOUT}\n\n")
+    assert parsed("account", "a.db") == {"run": account.run, "file": "a.db", "json": False}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

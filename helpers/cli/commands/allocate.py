@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
         return
     eps = np.array(split.eps)
     table = pd.DataFrame({"level": levels, "nodes": tree.sizes, "budget": eps, "share": eps / eps.sum()})
-    table["error at most"] = np.sqrt(LAPLACE.noise_variance(eps))
+    table["error at most"] = np.sqrt(LAPLACE.noise_variance(eps / args.rows_per_person))
     options.print_table(args, sheet, f"counts from the column {count}" if count else "counts not read", table)
     print(f"Total {split.total:g}, rule {split.rule}. The error is that of one count (root mean square).")
     print(NODES if split.by_nodes else COUNTS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...checks import fraction
 from ...publishing.accountant import Accountant
 from ...publishing.files import check_new_folder, leftovers, new_folder
-from ...publishing.publish import PROMISED, Prepared, prepare
+from ...publishing.publish import PROMISED, WITH_THE_COUNTS, Prepared, prepare
 from ...publishing.released import PrivateRelease
 from ...publishing.split import BY_NODES
 from .. import options
@@ -18,8 +18,8 @@ from ..streams import tell
 
 ABOUT = "Release the counts of a table with exact noise; writes a new folder with the counts and their record."
 EXAMPLES = (
-    f"{DATA} --total 1 --output released",
-    "patients.csv --budgets-from split.json --account patients.account --budget 5 --output released-again",
+    f"{DATA} --total 1 --account patients.account --budget 3 --output released",
+    "patients.csv --budgets-from split.json --account patients.account --output released-again",
 )
 UNCOUNTED = """Nothing is keeping count. A second release of the same people is paid for on
 top of this one: --account FILE --budget TOTAL adds up what is spent."""
@@ -30,7 +30,6 @@ included. --nodes FILE takes it from a public file instead of the counts."""
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The table, the budgets (by no rule that looks at the counts), the account, and the folder to write."""
     options.add_table_options(parser)
-    options.add_people_options(parser)
     options.add_total_option(parser)
     options.add_budgets_from_option(parser)
     options.add_rule_options(parser, tuple(BY_NODES))
@@ -50,7 +49,8 @@ def run(args: argparse.Namespace) -> None:
     tree = options.tree_of(args, table, levels, whole=True)
     split = split or options.chosen_split(args, tree)
     bound = f"the column {args.person}: rows of a person beyond it were left out" if args.person else PROMISED
-    plan = prepare(tree, split, contributions=args.rows_per_person, bounded_by=bound)
+    listed = "a public list of their own" if args.nodes else WITH_THE_COUNTS
+    plan = prepare(tree, split, contributions=args.rows_per_person, bounded_by=bound, nodes_from=listed)
     with new_folder(place) as fresh:  # before anything is spent: may it be written at all?
         purse = _account(args, plan)
         with _told_if_booked(purse):

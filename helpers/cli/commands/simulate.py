@@ -11,7 +11,6 @@ import numpy as np
 from ...allocation import uniform
 from ...hierarchy import Hierarchy
 from ...publishing.files import save_csv, write
-from ...publishing.split import Split
 from ...simulation import error_report, relative_errors
 from .. import options
 from ..options import COUNTS, DATA
@@ -26,7 +25,8 @@ FIGURES = (".svg", ".png", ".pdf")
 REPORT = """expected: error of one count (root mean square), before children add up
 measured: the same after it, over {trials} simulated releases, ± standard error
 within 10%: nodes whose expected error is at most a tenth of their count
-The report is computed from the counts: if they are confidential, so is it."""
+{confidential}"""
+CONFIDENTIAL = "The report is computed from the counts: if they are confidential, so is it."
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -54,22 +54,25 @@ def run(args: argparse.Namespace) -> None:
     count = sheet.count_column(levels, args.count)
     tree = sheet.tree(levels, count)
     split = split or options.chosen_split(args, tree)
-    save_figure = _error_figure(tree, split) if plot else None
-    table = error_report(tree, split.eps, args.trials, args.seed).rename_axis("level").reset_index()
+    noise = np.array(split.eps) / args.rows_per_person  # the noise of a level is that of so many rows
+    save_figure = _error_figure(tree, split.rule, noise) if plot else None
+    table = error_report(tree, noise, args.trials, args.seed).rename_axis("level").reset_index()
+    table["budget"] = split.eps
     if target:
         write(target, partial(save_csv, table), args.force)
     if plot and save_figure:
         write(plot, save_figure, args.force)
     if args.json:
-        print(json.dumps(split.as_dict() | {"trials": args.trials, "errors": table.to_dict("records")}, indent=2))
+        found = {"trials": args.trials, "errors": table.to_dict("records"), "note": CONFIDENTIAL}
+        print(json.dumps(split.as_dict() | found, indent=2))
         return
     options.print_table(args, sheet, f"counts from the column {count}", table)
-    print(REPORT.format(trials=args.trials))
+    print(REPORT.format(trials=args.trials, confidential=CONFIDENTIAL))
     if not split.by_nodes:
         print(COUNTS)
 
 
-def _error_figure(tree: Hierarchy, split: Split) -> Callable[[Path], None]:
+def _error_figure(tree: Hierarchy, rule: str, eps: np.ndarray) -> Callable[[Path], None]:
     """Draw the spread of relative errors, beside that of a uniform split; what is returned saves it."""
     from matplotlib import rc_context
 
@@ -78,7 +81,7 @@ def _error_figure(tree: Hierarchy, split: Split) -> Callable[[Path], None]:
 
     if not tree.counts[0].any():
         raise ValueError("--plot shows errors in percent of the counts, but all counts are zero")
-    splits = {"uniform": uniform(tree, split.total).eps, split.rule: np.array(split.eps)}
+    splits = {"uniform": uniform(tree, eps.sum()).eps, rule: eps}
     percent = {rule: [100 * r for r in relative_errors(tree, eps)] for rule, eps in splits.items()}
     levels = {level: {rule: values[i] for rule, values in percent.items()} for i, level in enumerate(tree.levels)}
     figure = spreads(levels, "expected error (% of the count)", mark=10)

@@ -10,14 +10,14 @@ is on the disk before `append` returns. A crash in between leaves the account as
 import hashlib
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import checks
-from .files import check_place, create, put_new
+from .files import check_place, write
 
 if TYPE_CHECKING:
     import sqlite3
@@ -104,24 +104,27 @@ class Page:
 
 
 def _create(path: Path, total: Fraction | None) -> None:
-    """A new account, whole or not at all: it is filled beside its place and put there, unless another is there by then."""
+    """A new account, whole or not at all, unless another is there by then."""
     if total is None:
         raise ValueError(f"there is no account {path}: give a total to open a new one")
-    new = path.with_name(f".{secrets.token_hex(8)}-new-account")
-    try:
-        create(new)
-        with _database(new) as fresh:
-            fresh.executescript(_TABLES)
-            for table in ("account", "lines"):
-                for verb in ("UPDATE", "DELETE"):
-                    fresh.executescript(_APPEND_ONLY.format(table=table, verb=verb))
-            head = secrets.token_hex(8), _text(total)
-            fresh.execute("INSERT INTO account VALUES (?, ?, ?)", (*head, _seal(*head)))
-            fresh.execute(f"PRAGMA application_id = {APPLICATION}")
-        with suppress(FileExistsError):  # somebody else opened it meanwhile: theirs is the account
-            put_new(new, path)
-    finally:
-        new.unlink(missing_ok=True)
+    content = _new_account(total)
+    with suppress(FileExistsError):  # somebody else opened it meanwhile: theirs is the account
+        write(path, lambda new: new.write_bytes(content), force=False)
+
+
+def _new_account(total: Fraction) -> bytes:
+    """The file of an account without lines: made in memory, so that nothing is left lying around if it fails."""
+    import sqlite3
+
+    head = secrets.token_hex(8), _text(total)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        fresh.executescript(_TABLES)
+        for table in ("account", "lines"):
+            for verb in ("UPDATE", "DELETE"):
+                fresh.executescript(_APPEND_ONLY.format(table=table, verb=verb))
+        fresh.execute("INSERT INTO account VALUES (?, ?, ?)", (*head, _seal(*head)))
+        fresh.execute(f"PRAGMA application_id = {APPLICATION}")
+        return fresh.serialize()
 
 
 @contextmanager
@@ -137,7 +140,7 @@ def _database(path: Path) -> Iterator["sqlite3.Connection"]:
         found.execute("PRAGMA synchronous = EXTRA")
         yield found
     except sqlite3.OperationalError as error:  # locked too long, disk full, read-only, taken away
-        raise OSError(f"the account {path} cannot be used ({error}); nothing was spent") from None
+        raise OSError(f"the account {path} cannot be used ({error})") from None
     except sqlite3.Error as error:
         raise ValueError(f"{path} must be an account that this program wrote, but is not ({error})") from None
     finally:

@@ -21,8 +21,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..checks import fraction
-from .accountant import Accountant, Entry, check_accountant
+from .accountant import Accountant, check_accountant, check_words
 from .files import check_new_folder, new_folder, sync
 
 COUNTS, RECORD = FILES = ("counts.csv", "record.json")
@@ -89,13 +88,13 @@ class PrivateRelease:
         """The release of a folder, if counts and record fit each other, and the account, if one is given."""
         place = checks.path("folder", folder)
         purse = check_accountant("account", account)
-        entries = purse.entries if purse else ()  # an account that was edited says so itself
+        booked = purse.lines() if purse else pd.DataFrame()  # an account that was edited says so itself
         record = _read_record(place)
         try:
             _check_record(record)
             release = _read_counts(place, record)
             if purse:
-                _check_account(record, purse.name, entries)
+                _check_account(record, purse.name, booked)
         except _BROKEN as error:
             said = str(error) if isinstance(error, Misfit) else "something in them is missing or of another kind"
             raise ValueError(f"{folder} must hold a release whose counts and record fit, but {said}") from None
@@ -157,6 +156,7 @@ def _write_record(folder: Path, record: dict[str, Any]) -> None:
     new.write_bytes((json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
     sync(new)
     os.replace(new, folder / RECORD)
+    sync(folder)  # counts that are written after this are on no disk without it
 
 
 def _sha256(path: Path) -> str:
@@ -178,13 +178,15 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 def _check_record(record: dict[str, Any]) -> None:
     """The budgets of the levels add up to that of the whole, in decimals as they are printed, and each has noise enough."""
+    neighbours = checks.one_of("neighbours", record["neighbours"], NEIGHBOURS)
+    rows = checks.whole("rows_per_person", record["rows_per_person"], least=1)
+    check_words("origin", record["budgets"]["origin"], "whether the budgets were checked")
     spent = [Fraction(repr(level["epsilon"])) for level in record["levels"]]
     if sum(spent) != Fraction(repr(record["epsilon"])):
         raise Misfit("the budgets of the levels do not add up to that of the record")
-    checks.one_of("neighbours", record["neighbours"], NEIGHBOURS)
     for level, eps in zip(record["levels"], spent, strict=True):
-        if level["sensitivity"] != sensitivity(record["neighbours"], record["rows_per_person"], level["nodes"]):
-            raise Misfit(f"the sensitivity at level {level['level']!r} is not that of these neighbours")
+        if level["sensitivity"] != sensitivity(neighbours, rows, level["nodes"]):
+            raise Misfit(f"the sensitivity at level {level['level']!r} is not that of so many rows a person")
         if eps < 0 or eps * Fraction(level["scale"]) < level["sensitivity"]:
             raise Misfit(f"the noise at level {level['level']!r} is too small for its budget")
 
@@ -200,6 +202,8 @@ def _read_counts(folder: Path, record: dict[str, Any]) -> PrivateRelease:
     labels = tuple(piece[level].to_numpy() for piece, level in zip(pieces, levels, strict=True)) if named else None
     links = _links(pieces, levels, named)
     counts = [piece.iloc[:, -1].to_numpy().astype(np.int64) for piece in pieces]
+    if record["counts"]["rows"] != len(table):
+        raise Misfit("the record says another number of counts")
     _check_counts(counts, links, record["consistent"])
     return PrivateRelease(levels, counts, (None, *links), labels, record)
 
@@ -218,7 +222,7 @@ def _pieces(table: pd.DataFrame, record: dict[str, Any]) -> list[pd.DataFrame]:
     """The rows of each level, if they are those levels, with as many nodes, that the record lists."""
     nodes = [level["nodes"] for level in record["levels"]]
     ends = np.cumsum(nodes)
-    if len(table) == ends[-1] == record["counts"]["rows"]:
+    if len(table) == ends[-1]:
         pieces = [table.iloc[end - n : end] for end, n in zip(ends, nodes, strict=True)]
         if all((piece.iloc[:, 0] == level["level"]).all() for piece, level in zip(pieces, record["levels"], strict=True)):
             return pieces
@@ -249,10 +253,16 @@ def _check_counts(counts: list[np.ndarray], links: list[np.ndarray], consistent:
             raise Misfit("children do not add up to their parents")
 
 
-def _check_account(record: dict[str, Any], name: str, entries: Sequence[Entry]) -> None:
-    """The line of the account that the record names has its budget."""
+def _check_account(record: dict[str, Any], name: str, lines: pd.DataFrame) -> None:
+    """The line of the account that the record names has its budget, and is not from after the release.
+
+    A later line stands there if the account was put back to an old copy, and another release was booked since.
+    """
     receipt = record["account"]
     if not isinstance(receipt, dict) or receipt["account"] != name:
         raise Misfit("the record names another account, or none")
-    if not 0 < receipt["line"] <= len(entries) or entries[receipt["line"] - 1].eps != fraction("epsilon", record["epsilon"]):
+    line = receipt["line"]
+    if line not in lines.index or lines["eps"][line] != record["epsilon"]:
         raise Misfit("the account has no such line")
+    if lines["date"][line] > record["date"]:
+        raise Misfit("the line of the account is from after the release")

@@ -32,7 +32,7 @@ def save_csv(table: pd.DataFrame, path: Path) -> None:
 def check_target(path: str | Path, force: bool) -> Path:
     """Return where a file may be written: in a folder that is there, and over an existing file only with `force`."""
     path = checks.path("path", path)
-    check_place(path)
+    _check_place(path)
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} must be the name of a file to write, but is a folder or a device")
     if path.exists() and not force:
@@ -43,13 +43,13 @@ def check_target(path: str | Path, force: bool) -> Path:
 def check_new_folder(path: str | Path) -> Path:
     """Return where a new folder may be made: in a folder that is there, under a name that nothing has."""
     path = checks.path("folder", path)
-    check_place(path)
+    _check_place(path)
     if path.exists():
         raise FileExistsError(f"{path} is there already, and a release is never overwritten; nothing was written")
     return path.parent.resolve() / path.name
 
 
-def check_place(path: Path) -> None:
+def _check_place(path: Path) -> None:
     """Refuse a path that leads nowhere, before any work is done."""
     try:
         lost = path.is_symlink() and not path.exists()

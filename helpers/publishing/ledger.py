@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import checks
-from .files import check_place, write
+from .files import write
 
 if TYPE_CHECKING:
     import sqlite3
@@ -53,7 +53,6 @@ class Ledger:
     def open(cls, path: str | Path, total: Fraction | None) -> "Ledger":
         """The account of a file; with a `total`, a new one if there is none. An account with another total is refused."""
         place = checks.path("path", path)
-        check_place(place)
         if not place.exists():
             _create(place, total)
         place = place.resolve()
@@ -107,6 +106,10 @@ def _create(path: Path, total: Fraction | None) -> None:
     """A new account, whole or not at all, unless another is there by then."""
     if total is None:
         raise ValueError(f"there is no account {path}: give a total to open a new one")
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} for the account {path}")
+    if path.is_symlink():
+        raise ValueError(f"{path} must be an account or a new name, but is a link that leads nowhere")
     content = _new_account(total)
     with suppress(FileExistsError):  # somebody else opened it meanwhile: theirs is the account
         write(path, lambda new: new.write_bytes(content), force=False)

@@ -1,23 +1,23 @@
 """An account in a file: an SQLite database that lines are added to and nothing is taken from.
 
-    line: when, what for, how much · seal: SHA-256 over a line and the seal before it, so that an edit by hand shows
+    head: name and total · line: when, what for, how much
+    seal: SHA-256 over a line and the seal before it, the first over the head, so that an edit by hand shows
 
 The only file that knows SQLite. Each call opens the file, locks it against every other process, and closes it again; a line
 is on the disk before `append` returns. A crash in between leaves the account as it was: SQLite then undoes half a line.
 """
 
 import hashlib
-import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import checks
-from .files import put_new
+from .files import write
 
 if TYPE_CHECKING:
     import sqlite3
@@ -98,7 +98,7 @@ class Page:
         date = datetime.now(UTC).isoformat(timespec="seconds")
         line = Line(len(self._lines) + 1, date, what, eps)
         last = self._database.execute("SELECT seal FROM lines ORDER BY number DESC LIMIT 1").fetchone()
-        seal = _seal(line, last[0] if last else "")
+        seal = _seal(line, last[0] if last else _first(self._database))
         self._database.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", (line.number, date, what, _text(eps), seal))
         return line
 
@@ -111,20 +111,23 @@ def _create(path: Path, total: Fraction | None) -> None:
         raise ValueError(f"there is no folder {path.parent} for the account {path}")
     if path.is_symlink():
         raise ValueError(f"{path} must be an account or a new name, but is a link that leads nowhere")
-    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        with _database(new) as fresh:
-            fresh.executescript(_TABLES)
-            for table in ("account", "lines"):
-                for verb in ("UPDATE", "DELETE"):
-                    fresh.executescript(_APPEND_ONLY.format(table=table, verb=verb))
-            fresh.execute("INSERT INTO account VALUES (?, ?)", (secrets.token_hex(8), _text(total)))
-            fresh.execute(f"PRAGMA application_id = {APPLICATION}")
-        with suppress(FileExistsError):  # somebody else opened it meanwhile: theirs is the account
-            put_new(new, path)
-    finally:
-        new.unlink(missing_ok=True)
+    content = _new_account(total)
+    with suppress(FileExistsError):  # somebody else opened it meanwhile: theirs is the account
+        write(path, lambda new: new.write_bytes(content), force=False)
+
+
+def _new_account(total: Fraction) -> bytes:
+    """The file of an account without lines: made in memory, so that nothing is left lying around if it fails."""
+    import sqlite3
+
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        fresh.executescript(_TABLES)
+        for table in ("account", "lines"):
+            for verb in ("UPDATE", "DELETE"):
+                fresh.executescript(_APPEND_ONLY.format(table=table, verb=verb))
+        fresh.execute("INSERT INTO account VALUES (?, ?)", (secrets.token_hex(8), _text(total)))
+        fresh.execute(f"PRAGMA application_id = {APPLICATION}")
+        return fresh.serialize()
 
 
 @contextmanager
@@ -140,7 +143,7 @@ def _database(path: Path) -> Iterator["sqlite3.Connection"]:
         found.execute("PRAGMA synchronous = EXTRA")
         yield found
     except sqlite3.OperationalError as error:  # locked too long, disk full, read-only, taken away
-        raise OSError(f"the account {path} cannot be used ({error}); nothing was spent") from None
+        raise OSError(f"the account {path} cannot be used ({error})") from None
     except sqlite3.Error as error:
         raise ValueError(f"{path} must be an account that this program wrote, but is not ({error})") from None
     finally:
@@ -162,13 +165,14 @@ def _lines(found: "sqlite3.Connection", path: Path) -> tuple[Line, ...]:
     """Every line, if each has its number, its seal and the seal before it, and none is missing at the end."""
     rows = found.execute("SELECT number, date, what, eps, seal FROM lines ORDER BY number").fetchall()
     most = found.execute("SELECT seq FROM sqlite_sequence WHERE name = 'lines'").fetchone()
-    lines, before = [], ""
+    lines, before = [], _first(found)
     for place, (number, date, what, eps, seal) in enumerate(rows, start=1):
         try:
             line = Line(number, date, what, Fraction(eps))
+            right = number == place and line.eps > 0 and seal == _seal(line, before)
         except (ValueError, TypeError, ZeroDivisionError):
-            raise ValueError(_changed(path)) from None
-        if number != place or line.eps <= 0 or seal != _seal(line, before):
+            right = False
+        if not right:
             raise ValueError(_changed(path))
         lines.append(line)
         before = seal
@@ -179,6 +183,11 @@ def _lines(found: "sqlite3.Connection", path: Path) -> tuple[Line, ...]:
 
 def _changed(path: Path) -> str:
     return f"{path} must be an account that nobody has edited, but its lines do not fit together: restore it from a copy"
+
+
+def _first(found: "sqlite3.Connection") -> str:
+    """What stands before the first line's seal: the head, so that nobody changes the total of lines that are there."""
+    return "\0".join(found.execute("SELECT name, total FROM account").fetchone())
 
 
 def _seal(line: Line, before: str) -> str:

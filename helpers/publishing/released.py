@@ -77,7 +77,7 @@ class PrivateRelease:
             release = _read_counts(place, record)
             if account is not None:
                 _check_account(record, account)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError) as error:
             said = str(error) if isinstance(error, Misfit) else "something in them is missing or of another kind"
             raise ValueError(f"{folder} must hold a release whose counts and record fit, but {said}") from None
         return release
@@ -137,6 +137,7 @@ def _write_record(folder: Path, record: dict[str, Any]) -> None:
     new.write_bytes((json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
     sync(new)
     os.replace(new, folder / RECORD)
+    sync(folder)  # counts that are written after this are on no disk without it
 
 
 def _sha256(path: Path) -> str:
@@ -158,11 +159,16 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 def _check_record(record: dict[str, Any]) -> None:
     """The budgets of the levels add up to that of the whole, in decimals as they are printed, and each has noise enough."""
+    rows, said = record["rows_per_person"], (record["neighbours"], record["budgets"]["origin"])
+    if type(rows) is not int or not all(isinstance(words, str) for words in said):
+        raise TypeError
     spent = [Fraction(repr(level["epsilon"])) for level in record["levels"]]
     if sum(spent) != Fraction(repr(record["epsilon"])):
         raise Misfit("the budgets of the levels do not add up to that of the record")
     for level, eps in zip(record["levels"], spent, strict=True):
-        if eps * Fraction(level["scale"]) < level["sensitivity"]:
+        if level["sensitivity"] not in ((rows, 2 * rows) if level["nodes"] > 1 else (rows, 2 * rows, 0)):
+            raise Misfit(f"the sensitivity at level {level['level']!r} is not that of so many rows a person")
+        if eps < 0 or eps * Fraction(level["scale"]) < level["sensitivity"]:
             raise Misfit(f"the noise at level {level['level']!r} is too small for its budget")
 
 
@@ -182,6 +188,8 @@ def _read_counts(folder: Path, record: dict[str, Any]) -> PrivateRelease:
     parents = (None, *(_parents_of(*pair, keys[: i + 1], named) for i, pair in enumerate(pairwise(pieces))))
     labels = tuple(piece[key].to_numpy() for piece, key in zip(pieces, keys, strict=True)) if named else None
     counts = [piece.iloc[:, -1].to_numpy().astype(np.int64) for piece in pieces]
+    if record["counts"]["rows"] != len(table):
+        raise Misfit("the record says another number of counts")
     _check_counts(counts, parents, record["consistent"])
     return PrivateRelease(levels, counts, parents, labels, record)
 
@@ -220,10 +228,16 @@ def _check_counts(counts: list[np.ndarray], parents: Sequence[np.ndarray | None]
 
 
 def _check_account(record: dict[str, Any], account: Accountant) -> None:
-    """The line of the account that the record names has its budget."""
+    """The line of the account that the record names has its budget, and is not from after the release.
+
+    A later line stands there if the account was put back to an old copy, and another release was booked since.
+    """
     receipt = record["account"]
-    entries = account.entries
+    entries, dates = account.entries, account.lines()["date"]
     if not isinstance(receipt, dict) or receipt["account"] != account.name:
         raise Misfit("the record names another account, or none")
-    if not 0 < receipt["line"] <= len(entries) or entries[receipt["line"] - 1].eps != fraction("epsilon", record["epsilon"]):
+    line = receipt["line"]
+    if not 0 < line <= len(entries) or entries[line - 1].eps != fraction("epsilon", record["epsilon"]):
         raise Misfit("the account has no such line")
+    if dates[line] > record["date"]:
+        raise Misfit("the line of the account is from after the release")

@@ -41,6 +41,7 @@ class Line(NamedTuple):
     date: str
     what: str
     eps: Fraction
+    seal: str = ""
 
 
 class Ledger:
@@ -97,9 +98,8 @@ class Page:
         """Add a line. It is on the disk when `exclusive` ends without an error."""
         date = datetime.now(UTC).isoformat(timespec="seconds")
         line = Line(len(self._lines) + 1, date, what, eps)
-        last = self._database.execute("SELECT seal FROM lines ORDER BY number DESC LIMIT 1").fetchone()
-        seal = _seal(line, last[0] if last else _first(self._database))
-        self._database.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", (line.number, date, what, _text(eps), seal))
+        line = line._replace(seal=_seal(line, self._lines[-1].seal if self._lines else _first(self._database)))
+        self._database.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", (line.number, date, what, _text(eps), line.seal))
         return line
 
 
@@ -168,7 +168,7 @@ def _lines(found: "sqlite3.Connection", path: Path) -> tuple[Line, ...]:
     lines, before = [], _first(found)
     for place, (number, date, what, eps, seal) in enumerate(rows, start=1):
         try:
-            line = Line(number, date, what, Fraction(eps))
+            line = Line(number, date, what, Fraction(eps), seal)
             right = number == place and line.eps > 0 and seal == _seal(line, before)
         except (ValueError, TypeError, ZeroDivisionError):
             right = False

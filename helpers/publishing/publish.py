@@ -27,6 +27,7 @@ from .split import Split
 ADD_OR_REMOVE, CHANGE_PLACE = NEIGHBOURS = ("add or remove one person", "change one person's place")
 SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of them known before the counts are
 CHECKED, DECLARED = "checked: they follow from the list of nodes alone", "declared public, not checked"
+WEIGHTED = "checked: they follow from the list of nodes and the weights, which are declared public, not checked"
 PROMISED = "a promise about the data, not checked"
 WITH_THE_COUNTS = "they came with the counts, and are declared public"
 NO_ACCOUNT = "none: nothing adds up what is spent on these people"
@@ -160,7 +161,7 @@ def _origin(hierarchy: Hierarchy, eps: Budgets | Split, said: Any) -> dict[str, 
     """Where the budgets come from, for the record; those that depend on these counts are refused, as far as one can tell."""
     source = eps.chosen_on if isinstance(eps, Allocation | Split) else None
     _check_words(said, source)
-    if source == Source.counts(hierarchy):
+    if source and source.digest == hierarchy.digest:  # whatever it says that it looked at
         raise ValueError(_leaks("budgets that were chosen on these very counts"))
     by_nodes = source == Source.nodes(hierarchy)
     if by_nodes and isinstance(eps, Split) and not eps.follows_from(hierarchy):
@@ -169,8 +170,12 @@ def _origin(hierarchy: Hierarchy, eps: Budgets | Split, said: Any) -> dict[str, 
         )
     rule = f": rule {eps.rule}" if isinstance(eps, Split) else ""
     words = said or ("node counts" if by_nodes else "declared public") + rule
-    digest = source.digest if source else None
-    return {"budgets_from": words, "budgets": {"origin": CHECKED if by_nodes else DECLARED, "digest": digest}}
+    found = {"origin": CHECKED if by_nodes else DECLARED, "digest": source.digest if source else None}
+    if (
+        by_nodes and isinstance(eps, Split) and eps.weights
+    ):  # weights can bend a rule to any budgets, also to those of counts
+        found |= {"origin": WEIGHTED, "weights": list(eps.weights)}
+    return {"budgets_from": words, "budgets": found}
 
 
 def _check_words(said: Any, source: Source | None) -> None:

@@ -228,16 +228,15 @@ def _check_counts(counts: list[np.ndarray], parents: Sequence[np.ndarray | None]
 
 
 def _check_account(record: dict[str, Any], account: Accountant) -> None:
-    """The line of the account that the record names has its budget, and is not from after the release.
+    """The line of the account that the record names is the one that was booked for it, and has its budget.
 
-    A later line stands there if the account was put back to an old copy, and another release was booked since.
+    It is not, if the account was put back to an old copy and another release was booked since.
     """
     receipt = record["account"]
-    entries, dates = account.entries, account.lines()["date"]
     if not isinstance(receipt, dict) or receipt["account"] != account.name:
         raise Misfit("the record names another account, or none")
-    line = receipt["line"]
+    entries, line = account.entries, receipt["line"]
     if not 0 < line <= len(entries) or entries[line - 1].eps != fraction("epsilon", record["epsilon"]):
         raise Misfit("the account has no such line")
-    if dates[line] > record["date"]:
-        raise Misfit("the line of the account is from after the release")
+    if account.receipt(line) != receipt:
+        raise Misfit("that line of the account is another release's")

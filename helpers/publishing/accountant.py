@@ -83,12 +83,20 @@ class Accountant:
         piece = checks.fraction("eps", eps)
         check_words("what", what, "what the budget is spent on")
         with self._book.exclusive() as page:  # neither two threads nor two processes may find the same budget left
-            left = self._book.total - _sum(page.lines())
+            before = page.lines()
+            left = self._book.total - _sum(before)
             if piece > left:
-                raise ValueError(_too_little(left, self._book.total, piece, what, page.lines()))
+                raise ValueError(_too_little(left, self._book.total, piece, what, before))
             line = page.append(what, piece)
-        spent = _above(self._book.total - left + piece)
-        return {"account": self._book.name, "line": line.number, "spent": spent, "total": self.total}
+        return self._receipt((*before, line))
+
+    def receipt(self, number: int) -> dict[str, Any]:
+        """What `book` said of a line: it fits this account alone, up to this line, and no copy that went on differently."""
+        return self._receipt(self._book.lines()[:number])
+
+    def _receipt(self, lines: tuple[Line, ...]) -> dict[str, Any]:
+        last, spent = lines[-1], _above(_sum(lines))
+        return {"account": self._book.name, "line": last.number, "seal": last.seal, "spent": spent, "total": self.total}
 
     def lines(self) -> pd.DataFrame:
         """The account as a table: `date`, `what`, `eps`, and what was `left` after it.

@@ -89,7 +89,7 @@ def write(path: Path, save: Callable[[Path], object], force: bool) -> None:
 
 
 def _put_new(new: Path, path: Path) -> None:
-    """Give a file a second name, which nothing has; whoever was there first stays."""
+    """Give a file its place under a name that nothing has; whoever was there first stays."""
     try:
         _link(new, path)
     except FileExistsError:
@@ -104,6 +104,8 @@ def _link(new: Path, path: Path) -> None:
     except OSError:  # a disk without links: take the name, which only one can, and then put the file there
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         os.replace(new, path)
+    else:
+        new.unlink()
 
 
 @contextmanager

@@ -41,6 +41,7 @@ class Line(NamedTuple):
     date: str
     what: str
     eps: Fraction
+    seal: str = ""
 
 
 class Ledger:
@@ -68,14 +69,14 @@ class Ledger:
         with _database(self.path) as found:
             found.execute("BEGIN IMMEDIATE")
             seal = self._check_same(found)
-            yield Page(found, *_lines(found, self.path, seal))
+            yield Page(found, _lines(found, self.path, seal), seal)
             found.execute("COMMIT")
 
     def lines(self) -> tuple[Line, ...]:
         """Every line so far, first line first."""
         with _database(self.path) as found:
             found.execute("BEGIN")  # one moment, whoever writes meanwhile
-            return _lines(found, self.path, self._check_same(found))[0]
+            return _lines(found, self.path, self._check_same(found))
 
     def _check_same(self, found: "sqlite3.Connection") -> str:
         """The seal of the head, if that is the one of this account."""
@@ -88,8 +89,8 @@ class Ledger:
 class Page:
     """The open end of a ledger, inside `Ledger.exclusive`."""
 
-    def __init__(self, database: "sqlite3.Connection", lines: tuple[Line, ...], seal: str) -> None:
-        self._database, self._lines, self._seal = database, lines, seal
+    def __init__(self, database: "sqlite3.Connection", lines: tuple[Line, ...], head: str) -> None:
+        self._database, self._lines, self._head = database, lines, head
 
     def lines(self) -> tuple[Line, ...]:
         """Every line so far."""
@@ -98,8 +99,9 @@ class Page:
     def append(self, what: str, eps: Fraction) -> Line:
         """Add a line. It is on the disk when `exclusive` ends without an error."""
         row = len(self._lines) + 1, datetime.now(UTC).isoformat(timespec="seconds"), what, _text(eps)
-        self._database.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", (*row, _seal(self._seal, *row)))
-        return Line(*row[:3], eps)
+        seal = _seal(self._lines[-1].seal if self._lines else self._head, *row)
+        self._database.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", (*row, seal))
+        return Line(*row[:3], eps, seal)
 
 
 def _create(path: Path, total: Fraction | None) -> None:
@@ -161,19 +163,19 @@ def _head(found: "sqlite3.Connection", path: Path) -> tuple[str, Fraction, str]:
     return name, Fraction(total), seal
 
 
-def _lines(found: "sqlite3.Connection", path: Path, seal: str) -> tuple[tuple[Line, ...], str]:
-    """Every line, if each has its number and its seal and none is missing at the end; and the seal of the last."""
+def _lines(found: "sqlite3.Connection", path: Path, seal: str) -> tuple[Line, ...]:
+    """Every line, if each has its number and its seal, after that of the head, and none is missing at the end."""
     rows = found.execute("SELECT number, date, what, eps, seal FROM lines ORDER BY number").fetchall()
     most = found.execute("SELECT seq FROM sqlite_sequence WHERE name = 'lines'").fetchone()
-    lines = []
+    lines: list[Line] = []
     for place, (number, date, what, eps, own) in enumerate(rows, start=1):
         seal = _seal(seal, number, date, what, eps)
         if number != place or own != seal:
             raise ValueError(_changed(path))
-        lines.append(Line(number, date, what, Fraction(eps)))
+        lines.append(Line(number, date, what, Fraction(eps), seal))
     if len(lines) != (most[0] if most else 0):
         raise ValueError(_changed(path))
-    return tuple(lines), seal
+    return tuple(lines)
 
 
 def _changed(path: Path) -> str:

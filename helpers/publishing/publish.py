@@ -22,10 +22,11 @@ from ..hierarchy import Hierarchy, check_hierarchy
 from .accountant import Accountant, check_accountant, check_words
 from .exact_noise import Noise, opendp_version
 from .released import ADD_OR_REMOVE, NEIGHBOURS, PrivateRelease, sensitivity
-from .split import MOST_ROWS, Split
+from .split import BY_NODES, MOST_ROWS, Split
 
 SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of them known before the counts are
 CHECKED, DECLARED = "checked: they follow from the list of nodes alone", "declared public, not checked"
+WEIGHTED = "checked: they follow from the list of nodes and the weights, which are declared public, not checked"
 PROMISED = "a promise about the data, not checked"
 WITH_THE_COUNTS = "they came with the counts, and are declared public"
 NO_ACCOUNT = "none: nothing adds up what is spent on these people"
@@ -161,17 +162,25 @@ def _origin(hierarchy: Hierarchy, eps: Budgets | Split, said: Any) -> dict[str, 
     """Where the budgets come from, for the record; those that depend on these counts are refused, as far as one can tell."""
     source = eps.chosen_on if isinstance(eps, Allocation | Split) else None
     _check_words(said, source)
-    if source == Source.counts(hierarchy):
+    if source and source.digest == hierarchy.digest:  # whatever it says that it looked at
         raise ValueError(_leaks("budgets that were chosen on these very counts"))
-    by_nodes = source == Source.nodes(hierarchy)
+    by_nodes = source == Source.nodes(hierarchy) and (isinstance(eps, Split) or _follows(eps, hierarchy))
     if by_nodes and isinstance(eps, Split) and not eps.follows_from(hierarchy):
         raise ValueError(
             f"eps must be the budgets that its rule gives, got a split that says {eps.rule} and has others: choose it anew"
         )
     rule = f": rule {eps.rule}" if isinstance(eps, Split) else ""
     words = said or ("node counts" if by_nodes else "declared public") + rule
-    digest = source.digest if source else None
-    return {"budgets_from": words, "budgets": {"origin": CHECKED if by_nodes else DECLARED, "digest": digest}}
+    found: dict[str, Any] = {"origin": CHECKED if by_nodes else DECLARED, "digest": source.digest if source else None}
+    if by_nodes and isinstance(eps, Split) and eps.weights:  # which can bend a rule to any budgets, also to those of counts
+        found |= {"origin": WEIGHTED, "weights": list(eps.weights)}
+    return {"budgets_from": words, "budgets": found}
+
+
+def _follows(eps: Any, hierarchy: Hierarchy) -> bool:
+    """Are these budgets what a rule on nodes gives, without weights? An `Allocation` does not know which it is from."""
+    budgets = tuple(np.asarray(eps).tolist())
+    return any(Split(eps.levels, budgets, rule, None, eps.chosen_on).follows_from(hierarchy) for rule in BY_NODES)
 
 
 def _check_words(said: Any, source: Source | None) -> None:

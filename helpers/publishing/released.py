@@ -21,7 +21,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .accountant import Accountant, check_accountant, check_words
+from ..checks import fraction
+from .accountant import Accountant, Entry, check_accountant, check_words
 from .files import check_new_folder, new_folder, sync
 
 COUNTS, RECORD = FILES = ("counts.csv", "record.json")
@@ -88,13 +89,13 @@ class PrivateRelease:
         """The release of a folder, if counts and record fit each other, and the account, if one is given."""
         place = checks.path("folder", folder)
         purse = check_accountant("account", account)
-        booked = purse.lines() if purse else pd.DataFrame()  # an account that was edited says so itself
+        entries = purse.entries if purse else ()  # an account that was edited says so itself
         record = _read_record(place)
         try:
             _check_record(record)
             release = _read_counts(place, record)
             if purse:
-                _check_account(record, purse.name, booked)
+                _check_account(record, purse, entries)
         except _BROKEN as error:
             said = str(error) if isinstance(error, Misfit) else "something in them is missing or of another kind"
             raise ValueError(f"{folder} must hold a release whose counts and record fit, but {said}") from None
@@ -253,16 +254,16 @@ def _check_counts(counts: list[np.ndarray], links: list[np.ndarray], consistent:
             raise Misfit("children do not add up to their parents")
 
 
-def _check_account(record: dict[str, Any], name: str, lines: pd.DataFrame) -> None:
-    """The line of the account that the record names has its budget, and is not from after the release.
+def _check_account(record: dict[str, Any], account: Accountant, entries: Sequence[Entry]) -> None:
+    """The line of the account that the record names is the one that was booked for it, and has its budget.
 
-    A later line stands there if the account was put back to an old copy, and another release was booked since.
+    It is not, if the account was put back to an old copy and another release was booked since.
     """
     receipt = record["account"]
-    if not isinstance(receipt, dict) or receipt["account"] != name:
+    if not isinstance(receipt, dict) or receipt["account"] != account.name:
         raise Misfit("the record names another account, or none")
     line = receipt["line"]
-    if line not in lines.index or lines["eps"][line] != record["epsilon"]:
+    if not 0 < line <= len(entries) or entries[line - 1].eps != fraction("epsilon", record["epsilon"]):
         raise Misfit("the account has no such line")
-    if lines["date"][line] > record["date"]:
-        raise Misfit("the line of the account is from after the release")
+    if account.receipt(line) != receipt:
+        raise Misfit("that line of the account is another release's")

@@ -66,7 +66,7 @@ def test_an_account_in_a_file_is_one_in_memory(asked, total):
 def outcome(purse, piece):
     """What an account says to a piece: a receipt without the account's name, or a refusal."""
     try:
-        return purse.book(piece, "a release") | {"account": None}
+        return purse.book(piece, "a release") | {"account": None, "seal": None}
     except ValueError as error:
         return str(error)
 
@@ -128,13 +128,21 @@ def test_entries_say_what_was_bought_for_how_much(account):
 
 
 def test_a_receipt_names_the_line_and_what_is_spent(account):
-    """In plain types, for a record: the account, the line from 1 on, and what is spent in all, rounded up, of how much."""
+    """In plain types, for a record: the account, the line from 1 on, its seal, and what is spent, rounded up, of how much."""
     purse = account(1)
-    receipt = {"account": purse.name, "line": 1, "spent": 0.25, "total": 1.0}
-    assert purse.book(0.25, "blocks") == receipt
-    assert purse.book(Fraction(1, 3), "tracts") == receipt | {"line": 2, "spent": 0.5833333333333334}
-    assert [type(value) for value in receipt.values()] == [str, int, float, float]
+    first, second = purse.book(0.25, "blocks"), purse.book(Fraction(1, 3), "tracts")
+    assert first == {"account": purse.name, "line": 1, "seal": first["seal"], "spent": 0.25, "total": 1.0}
+    assert second == first | {"line": 2, "seal": second["seal"], "spent": 0.5833333333333334}
+    assert [type(value) for value in first.values()] == [str, int, str, float, float]
     assert Fraction("0.5833333333333334") > Fraction(7, 12) > Fraction(repr(0.5833333333333333))
+    assert (first["seal"] == second["seal"]) == (purse.name == IN_MEMORY)
+
+
+def test_a_receipt_can_be_asked_for_again(account):
+    """The same as on the day it was booked, whatever was spent since."""
+    purse = account(1)
+    receipts = [purse.book(0.25, f"week {i}") for i in range(3)]
+    assert [purse.receipt(i) for i in (1, 2, 3)] == receipts
 
 
 def test_accounts_in_files_have_names_of_their_own(tmp_path):

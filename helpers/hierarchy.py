@@ -147,7 +147,7 @@ class Hierarchy:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the counts of each level, whatever their order and names, without those that are zero.
+        """SHA-256 of the counts of the leaves, whatever their order, names and groups, without those that are zero.
 
         The same counts have the same digest however their file is written, and with empty places added: so a split can say
         which counts it was chosen on, without holding them. Do not publish the digest of confidential counts: whoever can
@@ -158,8 +158,8 @@ class Hierarchy:
         >>> one.digest == other.digest
         True
         """
-        counts, times, starts, _ = self.repeated
-        return layout.digest(zip(np.split(counts, starts[1:]), np.split(times, starts[1:]), strict=True))
+        leaves = slice(self.repeated.starts[-1], None)
+        return layout.digest([(self.repeated.counts[leaves], self.repeated.times[leaves])])
 
     @cached_property
     def shape_digest(self) -> str:

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from support.strategies import budgets, seeds, trees, weights
 
 from helpers import GAUSSIAN, LAPLACE, Hierarchy, expected_error, load_state, mse
-from helpers.allocation import cube_root, minimize_budget, minimize_error, root_rule, uniform
+from helpers.allocation import Source, cube_root, minimize_budget, minimize_error, root_rule, uniform
 from helpers.mechanisms import MECHANISMS
 
 FAMILY = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
@@ -298,12 +298,30 @@ def test_real_trees_are_solved_to_the_bar(tree, total):
         assert spread(marginal_errors(wyoming, best.eps, ones(wyoming))) <= 1e-10
 
 
-def test_splits_that_looked_at_counts_remember_the_tree():
-    """So that it can be asked of them; rules, and a total that goes to a single level, did not look."""
-    tree, lone = FAMILY, Hierarchy.from_counts([[3, 4]], [None])
-    assert minimize_error(tree, 1).optimised_on is tree and minimize_budget(tree, 40).optimised_on is tree
-    assert minimize_error(lone, 1).optimised_on is None and minimize_budget(lone, 4).optimised_on is lone
-    assert uniform(tree, 1).optimised_on is None and cube_root(tree, 1).optimised_on is None
+@given(trees(least_levels=2))
+def test_splits_remember_what_they_were_chosen_on(tree):
+    """The best splits by the digest of the counts, and rules by that of the nodes, which are public."""
+    for found in (minimize_error(tree, 1), minimize_budget(tree, 40)):
+        assert found.chosen_on == Source.counts(tree) == ("counts", tree.digest)
+    for found in (uniform(tree, 1), cube_root(tree, 1), root_rule(tree, 1, mechanism=GAUSSIAN)):
+        assert found.chosen_on == Source.nodes(tree) == ("nodes", tree.shape_digest)
+
+
+def test_a_total_for_a_single_level_did_not_look():
+    """A single level gets all of it, whatever its counts are; how much an error needs depends on them."""
+    lone = Hierarchy.from_counts([[3, 4]], [None])
+    assert minimize_error(lone, 1).chosen_on == Source.nodes(lone)
+    assert minimize_budget(lone, 4).chosen_on == Source.counts(lone)
+
+
+def test_a_kept_allocation_holds_no_count():
+    """A pickled one carries the digest and no tree: its file does not grow with the tree, and no count is in it."""
+    leaves = np.arange(10_001, 12_001)
+    tree = Hierarchy.from_counts([[leaves.sum()], leaves], [None, [0] * len(leaves)])
+    kept = pickle.dumps(minimize_error(tree, 1))
+    assert pickle.loads(kept).chosen_on == Source.counts(tree)
+    assert len(kept) < 1000 < 8 * len(leaves) and tree.digest.encode() in kept
+    assert "chosen_on" not in repr(minimize_error(tree, 1)) and tree.digest not in repr(minimize_error(tree, 1))
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda split: pickle.loads(pickle.dumps(split))])
@@ -313,7 +331,8 @@ def test_a_copy_of_an_allocation_is_as_good(again):
     for mechanism in MECHANISMS:
         split = minimize_error(tree, 1, mechanism=mechanism)
         copied = again(split)
-        assert repr(copied) == repr(split) and hash(copied.mechanism) == hash(mechanism) and copied.mechanism != "Laplace"
+        assert repr(copied) == repr(split) and copied.chosen_on == split.chosen_on
+        assert hash(copied.mechanism) == hash(mechanism) and copied.mechanism != "Laplace"
         assert expected_error(tree, copied, mechanism).equals(expected_error(tree, split))
         for array in (copied.eps, copied.mse_by_level):
             with pytest.raises(ValueError, match="read-only"):

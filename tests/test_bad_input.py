@@ -139,7 +139,7 @@ refuse({"from_counts: parents": lambda v: from_counts([[5], [2, 3]], v)}, {
     "a table": ([None, [[0, 0]]], "parents[1]", "2"), "None": (None, "None"), "one number": (np.array(2.0), "array(2.)"),
 })  # fmt: skip
 refuse({"from_counts: counts": lambda v: from_counts(v, [None, [0, 1]])}, {
-    "below their parent": ([[5, 3], [5, 2]], "counts[1]", "3", "2", "node 1"), "None": (None, "None"),
+    "below their parent": ([[5, 3], [5, 2]], "counts[1]", "node 1"), "None": (None, "None"),
     "a number": ([5, [5]], "counts[0]", "()"), "a table": ([[[5]], [5]], "counts[0]", "(1, 1)"),
     "a bool among numbers": ([[3, 1], [2, True]], "counts[1]", "[2, True]"),
 })  # fmt: skip

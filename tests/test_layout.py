@@ -1,4 +1,7 @@
-"""The runs and repeats that the fast code works on give back the tree they were made from."""
+"""The runs and repeats that the fast code works on give back the tree they were made from; digests tell numbers apart."""
+
+import hashlib
+import struct
 
 import numpy as np
 import pytest
@@ -83,3 +86,35 @@ def test_counts_below_four_a_node_are_counted_and_others_sorted(way, largest, mo
     monkeypatch.setattr(np, other, None)
     values, times = layout.distinct(np.array([0, largest] * 256))
     assert values.tolist() == [0.0, largest] and times.tolist() == [256.0, 256.0]
+
+
+def numbers_of_levels():
+    """Up to three levels of a few numbers each, zeros among them."""
+    return st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]), max_size=5), min_size=1, max_size=3)
+
+
+def digest_of(levels):
+    return layout.digest((np.array(level), np.ones(len(level))) for level in levels)
+
+
+@given(numbers_of_levels(), numbers_of_levels())
+def test_digests_agree_where_the_numbers_do(one, other):
+    """Two lists of levels have the same digest if each level has the same numbers as often, but for zeros, and only then."""
+    without_zeros = [[sorted(x for x in level if x) for level in levels] for levels in (one, other)]
+    assert (digest_of(one) == digest_of(other)) == (without_zeros[0] == without_zeros[1])
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_a_digest_is_that_of_numbers_however_they_are_listed(level, random):
+    """In any order, with zeros added, one by one or as values with how often each occurs, or both."""
+    shuffled = [*level, 0.0]
+    random.shuffle(shuffled)
+    values, times = np.unique(level, return_counts=True)
+    folded = np.append(values, values), np.append(times - 1, np.ones(len(values)))  # some here, one more there
+    assert digest_of([level]) == digest_of([shuffled]) == layout.digest([(values, times)]) == layout.digest([folded])
+
+
+def test_a_digest_is_the_same_on_every_machine():
+    """SHA-256 of each level's distinct numbers and how often each occurs, as doubles with the lowest byte first."""
+    content = struct.pack("<QddddQ", 2, 2.0, 1.0, 3.0, 2.0, 0)  # two numbers: 2 once, 3 twice; then a level of zeros
+    assert digest_of([[3.0, 0.0, 2.0, 3.0], [0.0]]) == hashlib.sha256(content).hexdigest()

@@ -8,13 +8,12 @@ number of nodes alone, `allocate` does not even read the counts for it, and `rel
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
-from .streams import silence, silence_if_full
+from .streams import interrupts_restored, note, silence, silence_if_full
 
 SCRIPT = "spend-epsilon"  # what pip installs; the same as python -m helpers
 PROG = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m helpers"
@@ -23,10 +22,17 @@ COMMANDS = ("example", "allocate", "simulate", "release", "account", "verify")  
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 2 for a bad file or argument, 130 when interrupted."""
+    if argv is None:  # a program of its own, which ends with this
+        return _run(sys.argv[1:])
+    with interrupts_restored():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a name must not end the work
-    args = parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
+    args = parser(argv).parse_args(argv)
     try:
         args.run(args)
         if sys.stdout is not None:  # closed from the start, as by >&-
@@ -38,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FileExistsError as error:
         return _refused(f"{error}. Use --force to overwrite it" if hasattr(args, "force") else str(error))
     except OSError as error:
-        return _refused(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        said = error.strerror or str(error)
+        return _refused(f"{error.filename}: {said}" if error.filename else said)
     except (ValueError, TypeError, ImportError) as error:
         return _refused(str(error))
     except MemoryError:
@@ -71,7 +78,5 @@ def _described(make: Callable[..., argparse.ArgumentParser], text: str, examples
 
 def _refused(sentence: str, code: int = 2) -> int:
     silence_if_full()
-    with suppress(OSError, ValueError):  # nobody can be told
-        if sys.stderr is not None:
-            print(f"{PROG}: {sentence}", file=sys.stderr)
+    note(f"{PROG}: {sentence}")
     return code

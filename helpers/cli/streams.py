@@ -1,9 +1,10 @@
-"""Standard output that may be full, closed or gone: what is printed after the work is done cannot undo it."""
+"""Streams that may be full, closed or gone: what is printed after the work is done cannot undo it."""
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 
 def tell(lines: Sequence[str]) -> None:
@@ -12,6 +13,30 @@ def tell(lines: Sequence[str]) -> None:
         print("\n".join(lines), flush=True)
     except (OSError, ValueError, KeyboardInterrupt):
         silence()
+
+
+def note(sentence: str) -> None:
+    """Say something on standard error, if anybody can be told."""
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:  # as it is after 2>&-; print would then take standard output
+            print(sentence, file=sys.stderr, flush=True)
+
+
+def ignore_interrupts() -> None:
+    """From here on Ctrl-C is too late: what is left takes an instant, and must not look undone."""
+    with suppress(ValueError):  # not in the main thread, which alone is interrupted
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def interrupts_restored() -> Iterator[None]:
+    """For whoever goes on after a command: Ctrl-C does again what it did before."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            signal.signal(signal.SIGINT, before)
 
 
 def silence_if_full() -> None:
@@ -26,6 +51,5 @@ def silence_if_full() -> None:
 def silence() -> None:
     """Send what is still to be printed nowhere."""
     with suppress(OSError, ValueError, AttributeError):  # a stream without a file
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -81,14 +81,22 @@ class Accountant:
     def book(self, eps: float | Fraction, what: str) -> dict[str, Any]:
         """`spend`, and a receipt in plain types: which account, which line of it, and what is spent in all."""
         piece = checks.fraction("eps", eps)
-        _check_words(what)
+        check_words("what", what, "what the budget is spent on")
         with self._book.exclusive() as page:  # neither two threads nor two processes may find the same budget left
-            left = self._book.total - _sum(page.lines())
+            before = page.lines()
+            left = self._book.total - _sum(before)
             if piece > left:
-                raise ValueError(_too_little(left, self._book.total, piece, what, page.lines()))
+                raise ValueError(_too_little(left, self._book.total, piece, what, before))
             line = page.append(what, piece)
-        spent = _above(self._book.total - left + piece)
-        return {"account": self._book.name, "line": line.number, "spent": spent, "total": self.total}
+        return self._receipt((*before, line))
+
+    def receipt(self, number: int) -> dict[str, Any]:
+        """What `book` said of a line: it fits this account alone, up to this line, and no copy that went on differently."""
+        return self._receipt(self._book.lines()[:number])
+
+    def _receipt(self, lines: tuple[Line, ...]) -> dict[str, Any]:
+        last, spent = lines[-1], _above(_sum(lines))
+        return {"account": self._book.name, "line": last.number, "seal": last.seal, "spent": spent, "total": self.total}
 
     def lines(self) -> pd.DataFrame:
         """The account as a table: `date`, `what`, `eps`, and what was `left` after it.
@@ -183,9 +191,28 @@ class Pages:
         return line
 
 
-def _check_words(what: Any) -> None:
-    if not isinstance(what, str) or not what.strip() or what != what.encode(errors="ignore").decode():
-        raise TypeError(f"what must say in words what the budget is spent on, got {what!r}")
+def check_words(name: str, value: Any, about: str) -> str:
+    """Return `value` if it is text that says something, and that a file can hold.
+
+    >>> check_words("what", "  ", "what the budget is spent on")
+    Traceback (most recent call last):
+    TypeError: what must say in words what the budget is spent on, got '  '
+    """
+    if not isinstance(value, str) or not value.strip() or value != value.encode(errors="ignore").decode():
+        raise TypeError(f"{name} must say in words {about}, got {value!r}")
+    return value
+
+
+def check_accountant(name: str, value: Any) -> Accountant | None:
+    """Return `value` if it is an `Accountant`, or None.
+
+    >>> check_accountant("account", "patients.account")
+    Traceback (most recent call last):
+    TypeError: account must be an Accountant or None, got 'patients.account'
+    """
+    if not isinstance(value, Accountant | None):
+        raise TypeError(f"{name} must be an Accountant or None, got {value!r}")
+    return value
 
 
 def _too_little(left: Fraction, total: Fraction, piece: Fraction, what: str, lines: tuple[Line, ...]) -> str:

@@ -18,6 +18,7 @@ import pandas as pd
 from .. import checks
 
 _UNFINISHED = ".unfinished-"
+_SOME = 40  # letters of a name in that of a hidden file: a name may have 255 bytes, and a letter four of them
 
 
 def save_csv(table: pd.DataFrame, path: Path) -> None:
@@ -69,36 +70,42 @@ def write(path: Path, save: Callable[[Path], object], force: bool) -> None:
     A file that is replaced passes its permissions on. Without `force`, a file that somebody else has written there by then
     is left alone, and the new one is refused.
     """
-    new = path.with_name(f".{secrets.token_hex(8)}-{path.name}")  # keeps the ending, which tells a figure its format
-    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666
+    new = path.with_name(f".{secrets.token_hex(8)}-{path.name[-_SOME:]}")  # with the ending, which tells a figure its format
+    mode = path.stat().st_mode & 0o7777 if path.exists() else None
     try:
-        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))  # nobody's file, and no link, is written to
-        if path.exists():
-            new.chmod(mode)  # whatever the umask is
+        private = 0o666 if mode is None else 0o600
+        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, private))  # nobody's file, and no link, is written to
         save(new)
         sync(new)
+        if mode is not None:
+            new.chmod(mode)  # last, because the old file may be read-only
         if force:
             os.replace(new, path)
-            sync(path.parent)
         else:
-            put_new(new, path)
+            _put_new(new, path)
+        sync(path.parent)
     finally:
         new.unlink(missing_ok=True)
 
 
-def put_new(new: Path, path: Path) -> None:
+def _put_new(new: Path, path: Path) -> None:
     """Give a file its place under a name that nothing has; whoever was there first stays."""
+    try:
+        _link(new, path)
+    except FileExistsError:
+        raise FileExistsError(f"{path} is there already; nothing was written") from None
+
+
+def _link(new: Path, path: Path) -> None:
     try:
         os.link(new, path)
     except FileExistsError:
-        raise FileExistsError(f"{path} is there already; nothing was written") from None
-    except OSError:  # a disk without links: the best it can do
-        if path.exists():
-            raise FileExistsError(f"{path} is there already; nothing was written") from None
-        os.rename(new, path)
+        raise
+    except OSError:  # a disk without links: take the name, which only one can, and then put the file there
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        os.replace(new, path)
     else:
         new.unlink()
-    sync(path.parent)
 
 
 @contextmanager
@@ -107,17 +114,18 @@ def new_folder(path: Path) -> Iterator[Path]:
 
     Its hidden name is new and random, so no link can be planted under it. What is at `path` by then is never replaced.
     """
-    fresh = path.with_name(f".{path.name}{_UNFINISHED}{secrets.token_hex(8)}")
-    fresh.mkdir()
+    fresh, made = path.with_name(f".{path.name[:_SOME]}{_UNFINISHED}{secrets.token_hex(8)}"), None
     try:
+        fresh.mkdir()
+        made = fresh.stat()
         yield fresh
         for file in fresh.iterdir():
             sync(file)
         sync(fresh)
         _rename_new(fresh, path)
     except BaseException:  # Ctrl-C too
-        if fresh.exists():
-            shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(fresh, ignore_errors=True)
+        if not _is(path, made):  # else this came after the folder had its place
             raise
     with suppress(OSError, KeyboardInterrupt):  # it is there: nothing that happens now makes it undone
         sync(path.parent)
@@ -126,6 +134,14 @@ def new_folder(path: Path) -> Iterator[Path]:
 def leftovers(path: Path) -> list[Path]:
     """Hidden folders beside `path` that a killed process left, or that one is still filling."""
     return sorted(path.parent.glob(f".*{_UNFINISHED}*"))
+
+
+def _is(path: Path, made: os.stat_result | None) -> bool:
+    """Is this the folder that was made, under another name?"""
+    try:
+        return made is not None and os.path.samestat(path.stat(), made)
+    except OSError:
+        return False
 
 
 def _rename_new(fresh: Path, path: Path) -> None:

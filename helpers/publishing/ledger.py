@@ -1,23 +1,23 @@
 """An account in a file: an SQLite database that lines are added to and nothing is taken from.
 
-    line: when, what for, how much · seal: SHA-256 over a line and the seal before it, so that an edit by hand shows
+    head: name and total · line: when, what for, how much
+    seal: SHA-256 over the head, or over a line and the seal before it, so that an edit by hand shows
 
 The only file that knows SQLite. Each call opens the file, locks it against every other process, and closes it again; a line
 is on the disk before `append` returns. A crash in between leaves the account as it was: SQLite then undoes half a line.
 """
 
 import hashlib
-import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import checks
-from .files import put_new
+from .files import write
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 APPLICATION = 0x65707331  # "eps1": how a file of ours is told from any other database
 PATIENCE = 60.0  # seconds to wait for another process
 _TABLES = """
-CREATE TABLE account (name TEXT NOT NULL, total TEXT NOT NULL);
+CREATE TABLE account (name TEXT NOT NULL, total TEXT NOT NULL, seal TEXT NOT NULL);
 CREATE TABLE lines (number INTEGER PRIMARY KEY AUTOINCREMENT, date TEXT NOT NULL, what TEXT NOT NULL, eps TEXT NOT NULL,
                     seal TEXT NOT NULL);
 """
@@ -41,6 +41,7 @@ class Line(NamedTuple):
     date: str
     what: str
     eps: Fraction
+    seal: str = ""
 
 
 class Ledger:
@@ -57,7 +58,7 @@ class Ledger:
             _create(place, total)
         place = place.resolve()
         with _database(place) as found:
-            name, kept = _checked_head(found, place)
+            name, kept, _ = _head(found, place)
         if total not in (None, kept):
             raise ValueError(f"total must be {float(kept)}, which is that of the account {path}, got {float(total)}")
         return cls(place, name, kept)
@@ -67,27 +68,29 @@ class Ledger:
         """All lines, and a way to add one, while no other process can add any."""
         with _database(self.path) as found:
             found.execute("BEGIN IMMEDIATE")
-            self._check_same(found)
-            yield Page(found, _lines(found, self.path))
+            seal = self._check_same(found)
+            yield Page(found, _lines(found, self.path, seal), seal)
             found.execute("COMMIT")
 
     def lines(self) -> tuple[Line, ...]:
         """Every line so far, first line first."""
         with _database(self.path) as found:
             found.execute("BEGIN")  # one moment, whoever writes meanwhile
-            self._check_same(found)
-            return _lines(found, self.path)
+            return _lines(found, self.path, self._check_same(found))
 
-    def _check_same(self, found: "sqlite3.Connection") -> None:
-        if _checked_head(found, self.path) != (self.name, self.total):
+    def _check_same(self, found: "sqlite3.Connection") -> str:
+        """The seal of the head, if that is the one of this account."""
+        name, total, seal = _head(found, self.path)
+        if (name, total) != (self.name, self.total):
             raise ValueError(f"{self.path} must be the account that was opened, but another one has taken its place")
+        return seal
 
 
 class Page:
     """The open end of a ledger, inside `Ledger.exclusive`."""
 
-    def __init__(self, database: "sqlite3.Connection", lines: tuple[Line, ...]) -> None:
-        self._database, self._lines = database, lines
+    def __init__(self, database: "sqlite3.Connection", lines: tuple[Line, ...], head: str) -> None:
+        self._database, self._lines, self._head = database, lines, head
 
     def lines(self) -> tuple[Line, ...]:
         """Every line so far."""
@@ -95,36 +98,38 @@ class Page:
 
     def append(self, what: str, eps: Fraction) -> Line:
         """Add a line. It is on the disk when `exclusive` ends without an error."""
-        date = datetime.now(UTC).isoformat(timespec="seconds")
-        line = Line(len(self._lines) + 1, date, what, eps)
-        last = self._database.execute("SELECT seal FROM lines ORDER BY number DESC LIMIT 1").fetchone()
-        seal = _seal(line, last[0] if last else "")
-        self._database.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", (line.number, date, what, _text(eps), seal))
-        return line
+        row = len(self._lines) + 1, datetime.now(UTC).isoformat(timespec="seconds"), what, _text(eps)
+        seal = _seal(self._lines[-1].seal if self._lines else self._head, *row)
+        self._database.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", (*row, seal))
+        return Line(*row[:3], eps, seal)
 
 
 def _create(path: Path, total: Fraction | None) -> None:
-    """A new account, whole or not at all: it is filled beside its place and put there, unless another is there by then."""
+    """A new account, whole or not at all, unless another is there by then."""
     if total is None:
         raise ValueError(f"there is no account {path}: give a total to open a new one")
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent} for the account {path}")
     if path.is_symlink():
         raise ValueError(f"{path} must be an account or a new name, but is a link that leads nowhere")
-    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        with _database(new) as fresh:
-            fresh.executescript(_TABLES)
-            for table in ("account", "lines"):
-                for verb in ("UPDATE", "DELETE"):
-                    fresh.executescript(_APPEND_ONLY.format(table=table, verb=verb))
-            fresh.execute("INSERT INTO account VALUES (?, ?)", (secrets.token_hex(8), _text(total)))
-            fresh.execute(f"PRAGMA application_id = {APPLICATION}")
-        with suppress(FileExistsError):  # somebody else opened it meanwhile: theirs is the account
-            put_new(new, path)
-    finally:
-        new.unlink(missing_ok=True)
+    content = _new_account(total)
+    with suppress(FileExistsError):  # somebody else opened it meanwhile: theirs is the account
+        write(path, lambda new: new.write_bytes(content), force=False)
+
+
+def _new_account(total: Fraction) -> bytes:
+    """The file of an account without lines: made in memory, so that nothing is left lying around if it fails."""
+    import sqlite3
+
+    head = secrets.token_hex(8), _text(total)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        fresh.executescript(_TABLES)
+        for table in ("account", "lines"):
+            for verb in ("UPDATE", "DELETE"):
+                fresh.executescript(_APPEND_ONLY.format(table=table, verb=verb))
+        fresh.execute("INSERT INTO account VALUES (?, ?, ?)", (*head, _seal(*head)))
+        fresh.execute(f"PRAGMA application_id = {APPLICATION}")
+        return fresh.serialize()
 
 
 @contextmanager
@@ -140,38 +145,34 @@ def _database(path: Path) -> Iterator["sqlite3.Connection"]:
         found.execute("PRAGMA synchronous = EXTRA")
         yield found
     except sqlite3.OperationalError as error:  # locked too long, disk full, read-only, taken away
-        raise OSError(f"the account {path} cannot be used ({error}); nothing was spent") from None
+        raise OSError(f"the account {path} cannot be used ({error})") from None
     except sqlite3.Error as error:
         raise ValueError(f"{path} must be an account that this program wrote, but is not ({error})") from None
     finally:
         found.close()  # undoes what was not committed
 
 
-def _checked_head(found: "sqlite3.Connection", path: Path) -> tuple[str, Fraction]:
-    """Name and total of the account, of a database that is one."""
+def _head(found: "sqlite3.Connection", path: Path) -> tuple[str, Fraction, str]:
+    """Name, total and seal of the account, of a database that is one."""
     if found.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         raise ValueError(f"{path} must be an account that this program wrote, but is something else")
-    try:
-        [(name, total)] = found.execute("SELECT name, total FROM account")
-        return name, Fraction(total)
-    except (ValueError, TypeError, ZeroDivisionError):
-        raise ValueError(_changed(path)) from None
+    heads = found.execute("SELECT name, total, seal FROM account").fetchall()
+    if len(heads) != 1 or heads[0][2] != _seal(*heads[0][:2]):
+        raise ValueError(_changed(path))
+    name, total, seal = heads[0]
+    return name, Fraction(total), seal
 
 
-def _lines(found: "sqlite3.Connection", path: Path) -> tuple[Line, ...]:
-    """Every line, if each has its number, its seal and the seal before it, and none is missing at the end."""
+def _lines(found: "sqlite3.Connection", path: Path, seal: str) -> tuple[Line, ...]:
+    """Every line, if each has its number and its seal, after that of the head, and none is missing at the end."""
     rows = found.execute("SELECT number, date, what, eps, seal FROM lines ORDER BY number").fetchall()
     most = found.execute("SELECT seq FROM sqlite_sequence WHERE name = 'lines'").fetchone()
-    lines, before = [], ""
-    for place, (number, date, what, eps, seal) in enumerate(rows, start=1):
-        try:
-            line = Line(number, date, what, Fraction(eps))
-        except (ValueError, TypeError, ZeroDivisionError):
-            raise ValueError(_changed(path)) from None
-        if number != place or line.eps <= 0 or seal != _seal(line, before):
+    lines: list[Line] = []
+    for place, (number, date, what, eps, own) in enumerate(rows, start=1):
+        seal = _seal(seal, number, date, what, eps)
+        if number != place or own != seal:
             raise ValueError(_changed(path))
-        lines.append(line)
-        before = seal
+        lines.append(Line(number, date, what, Fraction(eps), seal))
     if len(lines) != (most[0] if most else 0):
         raise ValueError(_changed(path))
     return tuple(lines)
@@ -181,8 +182,8 @@ def _changed(path: Path) -> str:
     return f"{path} must be an account that nobody has edited, but its lines do not fit together: restore it from a copy"
 
 
-def _seal(line: Line, before: str) -> str:
-    return hashlib.sha256("\0".join([before, str(line.number), line.date, line.what, _text(line.eps)]).encode()).hexdigest()
+def _seal(*parts: Any) -> str:
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
 
 
 def _text(eps: Fraction) -> str:

@@ -19,19 +19,18 @@ from .. import checks
 from ..allocation import Allocation, Budgets, Source, check_eps
 from ..consistency.integers import integer_top_down
 from ..hierarchy import Hierarchy, check_hierarchy
-from .accountant import Accountant
+from .accountant import Accountant, check_accountant, check_words
 from .exact_noise import Noise, opendp_version
-from .released import PrivateRelease
-from .split import Split
+from .released import ADD_OR_REMOVE, NEIGHBOURS, PrivateRelease, sensitivity
+from .split import BY_NODES, MOST_ROWS, Split
 
-ADD_OR_REMOVE, CHANGE_PLACE = NEIGHBOURS = ("add or remove one person", "change one person's place")
 SOURCES = ("node counts", "public data", "policy")  # of the budgets: all of them known before the counts are
 CHECKED, DECLARED = "checked: they follow from the list of nodes alone", "declared public, not checked"
+WEIGHTED = "checked: they follow from the list of nodes and the weights, which are declared public, not checked"
 PROMISED = "a promise about the data, not checked"
 WITH_THE_COUNTS = "they came with the counts, and are declared public"
 NO_ACCOUNT = "none: nothing adds up what is spent on these people"
-MOST_ROWS = 10**6  # of one person
-_LEAST_EPS = 1e-9
+_LEAST_EPS = 1e-9  # for one row: the noise then stays below what whole numbers of 64 bits can add up
 _STEPS = 10**12  # budgets are whole numbers of steps of 1e-12, so that the levels add up to what was split, exactly
 _ROUNDING = Fraction(1, 10**14)  # floats that were split from a total add up to it but for this share of it
 
@@ -54,9 +53,9 @@ def private_release(
     people: a tree without its empty blocks tells which blocks are empty, and no noise takes that back. List every node where
     somebody could be, and give each node above the lowest level a child.
 
-    `eps` is a budget for each level, at least 1e-9. Budgets are cut down to twelve decimals; what that leaves of their sum,
-    less than 1e-12 a level, goes to the largest. (Above 50, where doubles are coarse, the sum is rounded to the nearest
-    1e-12, so it may exceed what was given by half of that.)
+    `eps` is a budget for each level, at least 1e-9 for each row of a person. Budgets are cut down to twelve decimals; what
+    that leaves of their sum, less than 1e-12 a level, goes to the largest. (Above 50, where doubles are coarse, the sum is
+    rounded to the nearest 1e-12, so it may exceed what was given by half of that.)
 
     `budgets_from` says how the budgets were chosen: "node counts", "public data" or "policy", with details after a colon if
     you like. An `Allocation` or a `Split` knows it by itself: it carries a digest of the tree it was chosen on. Budgets that
@@ -135,9 +134,12 @@ def prepare(
     checks.flag("consistent", consistent)
     origin = _origin(hierarchy, eps, budgets_from)
     rows = checks.whole("contributions", contributions, least=1, most=MOST_ROWS)
-    sensitivities = _sensitivities(hierarchy, checks.one_of("neighbours", neighbours, NEIGHBOURS), rows)
+    checks.one_of("neighbours", neighbours, NEIGHBOURS)
+    check_words("bounded_by", bounded_by, "how the rows of a person are bounded")
+    check_words("nodes_from", nodes_from, "where the list of nodes is from")
     _check_tree(hierarchy)
-    noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values), strict=True))
+    sensitivities = [sensitivity(neighbours, rows, int(nodes)) for nodes in hierarchy.sizes]
+    noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values, rows), strict=True))
     unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by, "nodes_from": nodes_from}
     return Prepared(hierarchy, noises, _record(hierarchy, noises, unit | origin, consistent))
 
@@ -160,23 +162,33 @@ def _origin(hierarchy: Hierarchy, eps: Budgets | Split, said: Any) -> dict[str, 
     """Where the budgets come from, for the record; those that depend on these counts are refused, as far as one can tell."""
     source = eps.chosen_on if isinstance(eps, Allocation | Split) else None
     _check_words(said, source)
-    if source == Source.counts(hierarchy):
+    if source and source.digest == hierarchy.digest:  # whatever it says that it looked at
         raise ValueError(_leaks("budgets that were chosen on these very counts"))
-    by_nodes = source == Source.nodes(hierarchy)
+    by_nodes = source == Source.nodes(hierarchy) and (isinstance(eps, Split) or _follows(eps, hierarchy))
     if by_nodes and isinstance(eps, Split) and not eps.follows_from(hierarchy):
         raise ValueError(
             f"eps must be the budgets that its rule gives, got a split that says {eps.rule} and has others: choose it anew"
         )
     rule = f": rule {eps.rule}" if isinstance(eps, Split) else ""
     words = said or ("node counts" if by_nodes else "declared public") + rule
-    digest = source.digest if source else None
-    return {"budgets_from": words, "budgets": {"origin": CHECKED if by_nodes else DECLARED, "digest": digest}}
+    found: dict[str, Any] = {"origin": CHECKED if by_nodes else DECLARED, "digest": source.digest if source else None}
+    if by_nodes and isinstance(eps, Split) and eps.weights:  # which can bend a rule to any budgets, also to those of counts
+        found |= {"origin": WEIGHTED, "weights": list(eps.weights)}
+    return {"budgets_from": words, "budgets": found}
+
+
+def _follows(eps: Any, hierarchy: Hierarchy) -> bool:
+    """Are these budgets what a rule on nodes gives, without weights? An `Allocation` does not know which it is from."""
+    budgets = tuple(np.asarray(eps).tolist())
+    return any(Split(eps.levels, budgets, rule, None, eps.chosen_on).follows_from(hierarchy) for rule in BY_NODES)
 
 
 def _check_words(said: Any, source: Source | None) -> None:
     """Refuse words that are no source, and words that contradict what the budgets remember."""
     if said is None and source is not None:
         return
+    if isinstance(said, str):
+        check_words("budgets_from", said, "how the budgets were chosen")
     word = said.partition(":")[0].strip() if isinstance(said, str) else said
     if isinstance(said, str) and word == "these counts":
         raise ValueError(_leaks(repr(said)))
@@ -193,10 +205,10 @@ def _leaks(got: str) -> str:
     )
 
 
-def _budgets(eps: np.ndarray) -> list[Fraction]:
+def _budgets(eps: np.ndarray, rows: int = 1) -> list[Fraction]:
     """(L,) budgets in whole steps of 1e-12 that add up to the decimal that was split, never a step above it."""
-    if eps.min() < _LEAST_EPS:
-        raise ValueError(f"eps must be at least {_LEAST_EPS} at each level, got {eps.min()}")
+    if eps.min() < _LEAST_EPS * rows:
+        raise ValueError(f"eps must be at least {_LEAST_EPS * rows:g} at each level, got {eps.min():g}")
     given = [checks.fraction("eps", e) for e in eps.tolist()]
     steps, total = [e * _STEPS // 1 for e in given], sum(given) * _STEPS
     slack = min(total * _ROUNDING, Fraction(1, 2))  # of a step: a total of 100 must not become one step more
@@ -220,20 +232,12 @@ def _check_tree(hierarchy: Hierarchy) -> None:
             )
 
 
-def _sensitivities(hierarchy: Hierarchy, neighbours: str, rows: int) -> list[int]:
-    if neighbours == ADD_OR_REMOVE:
-        return [rows] * len(hierarchy.levels)
-    # Each row may leave one node and come to another; where there is a single node, it stays.
-    return [2 * rows if size > 1 else 0 for size in hierarchy.sizes]
-
-
-def _charge(accountant: Any, spent: Fraction, what: str) -> Any:
+def _charge(accountant: Accountant | None, spent: Fraction, what: str) -> Any:
     """Book the whole release; what the record says of it."""
-    if accountant is None:
+    purse = check_accountant("accountant", accountant)
+    if purse is None:
         return NO_ACCOUNT
-    if not isinstance(accountant, Accountant):
-        raise TypeError(f"accountant must be an Accountant or None, got {accountant!r}")
-    return accountant.book(spent, what) if spent else "not charged: nothing is spent"
+    return purse.book(spent, what) if spent else "not charged: nothing is spent"
 
 
 def _spent(noises: Sequence[Noise | None]) -> Fraction:

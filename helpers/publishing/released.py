@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,28 @@ import pandas as pd
 
 from .. import checks
 from ..checks import fraction
-from .accountant import Accountant
+from .accountant import Accountant, Entry, check_accountant, check_words
 from .files import check_new_folder, new_folder, sync
 
 COUNTS, RECORD = FILES = ("counts.csv", "record.json")
+ADD_OR_REMOVE, CHANGE_PLACE = NEIGHBOURS = ("add or remove one person", "change one person's place")
 _ROWS = 100_000  # written at a time
 _UNFINISHED = "unfinished: these counts are not a release, and their budget is spent"
+# What a record that was edited may lead to: no fact is missing from these errors but the sentence.
+_BROKEN = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError)
+
+
+def sensitivity(neighbours: str, rows: int, nodes: int) -> int:
+    """The most that a neighbour moves the counts of a level of so many nodes, for a person who has up to so many rows.
+
+    >>> sensitivity(ADD_OR_REMOVE, rows=3, nodes=10)
+    3
+    >>> [sensitivity(CHANGE_PLACE, rows=3, nodes=nodes) for nodes in (10, 1)]
+    [6, 0]
+    """
+    if neighbours == ADD_OR_REMOVE:
+        return rows
+    return 2 * rows if nodes > 1 else 0  # each row may leave one node and come to another; a single node it cannot leave
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,8 +62,9 @@ class PrivateRelease:
         Nodes without labels have no path. They are known by `node` and `parent`, positions in their levels.
         """
         heads = _heads(self.levels, self.labels is not None)
-        tables = [pd.DataFrame(dict(zip(heads, columns, strict=True))) for columns in self._columns()]
-        return pd.concat(tables, ignore_index=True)
+        columns = [list(chain.from_iterable(parts)) for parts in zip(*self._columns(), strict=True)]
+        table = pd.DataFrame(dict(zip(heads, columns, strict=True)))
+        return table if self.labels is not None else table.astype({"parent": "Int64"})
 
     def save(self, folder: str | Path) -> Path:
         """Write `counts.csv` and `record.json` into a new folder: both or neither. A release is never overwritten."""
@@ -71,13 +88,15 @@ class PrivateRelease:
     def read(cls, folder: str | Path, account: Accountant | None = None) -> "PrivateRelease":
         """The release of a folder, if counts and record fit each other, and the account, if one is given."""
         place = checks.path("folder", folder)
+        purse = check_accountant("account", account)
+        entries = purse.entries if purse else ()  # an account that was edited says so itself
         record = _read_record(place)
         try:
             _check_record(record)
             release = _read_counts(place, record)
-            if account is not None:
-                _check_account(record, account)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            if purse:
+                _check_account(record, purse, entries)
+        except _BROKEN as error:
             said = str(error) if isinstance(error, Misfit) else "something in them is missing or of another kind"
             raise ValueError(f"{folder} must hold a release whose counts and record fit, but {said}") from None
         return release
@@ -93,7 +112,7 @@ class PrivateRelease:
 
     def _parents(self, level: int, nodes: np.ndarray) -> list:
         parents = self.parents[level]
-        return [""] * len(nodes) if parents is None else parents[nodes].tolist()
+        return [None] * len(nodes) if parents is None else parents[nodes].tolist()
 
     def _path(self, level: int, nodes: np.ndarray) -> list[list]:
         """A column a level: the names of the nodes above these, and of themselves; blank below."""
@@ -121,8 +140,9 @@ class Misfit(ValueError):
 
 def _heads(levels: Sequence[str], named: bool) -> list[str]:
     """The header: where a level is called level or count, that column of ours gets another name."""
-    level, count = (_unlike(levels, head) for head in ("level", "count"))
-    return [level, *(levels if named else ("node", "parent")), count]
+    if not named:
+        return ["level", "node", "parent", "count"]
+    return [_unlike(levels, "level"), *levels, _unlike(levels, "count")]
 
 
 def _unlike(names: Sequence[str], head: str) -> str:
@@ -137,6 +157,7 @@ def _write_record(folder: Path, record: dict[str, Any]) -> None:
     new.write_bytes((json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
     sync(new)
     os.replace(new, folder / RECORD)
+    sync(folder)  # counts that are written after this are on no disk without it
 
 
 def _sha256(path: Path) -> str:
@@ -158,32 +179,44 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 def _check_record(record: dict[str, Any]) -> None:
     """The budgets of the levels add up to that of the whole, in decimals as they are printed, and each has noise enough."""
+    neighbours = checks.one_of("neighbours", record["neighbours"], NEIGHBOURS)
+    rows = checks.whole("rows_per_person", record["rows_per_person"], least=1)
+    check_words("origin", record["budgets"]["origin"], "whether the budgets were checked")
     spent = [Fraction(repr(level["epsilon"])) for level in record["levels"]]
     if sum(spent) != Fraction(repr(record["epsilon"])):
         raise Misfit("the budgets of the levels do not add up to that of the record")
     for level, eps in zip(record["levels"], spent, strict=True):
-        if eps * Fraction(level["scale"]) < level["sensitivity"]:
+        if level["sensitivity"] != sensitivity(neighbours, rows, level["nodes"]):
+            raise Misfit(f"the sensitivity at level {level['level']!r} is not that of so many rows a person")
+        if eps < 0 or eps * Fraction(level["scale"]) < level["sensitivity"]:
             raise Misfit(f"the noise at level {level['level']!r} is too small for its budget")
 
 
 def _read_counts(folder: Path, record: dict[str, Any]) -> PrivateRelease:
     """The counts of a folder, if they are those that the record was written for and stand in its tree."""
-    if record["counts"] == _UNFINISHED:
-        raise Misfit("it is unfinished")
-    if _sha256(folder / COUNTS) != record["counts"]["sha256"]:
-        raise Misfit(f"{COUNTS} is not the file that the record was written for")
-    table = pd.read_csv(folder / COUNTS, dtype=str, keep_default_na=False, encoding="utf-8")
+    table = _read_table(folder / COUNTS, record["counts"])
     levels = tuple(level["level"] for level in record["levels"])
     named = list(table) == _heads(levels, named=True)
     if not named and list(table) != _heads(levels, named=False):
         raise Misfit(f"{COUNTS} does not have the columns of these levels")
     pieces = _pieces(table, record)
-    keys = list(table)[1:-1]
-    parents = (None, *(_parents_of(*pair, keys[: i + 1], named) for i, pair in enumerate(pairwise(pieces))))
-    labels = tuple(piece[key].to_numpy() for piece, key in zip(pieces, keys, strict=True)) if named else None
+    labels = tuple(piece[level].to_numpy() for piece, level in zip(pieces, levels, strict=True)) if named else None
+    links = _links(pieces, levels, named)
     counts = [piece.iloc[:, -1].to_numpy().astype(np.int64) for piece in pieces]
-    _check_counts(counts, parents, record["consistent"])
-    return PrivateRelease(levels, counts, parents, labels, record)
+    if record["counts"]["rows"] != len(table):
+        raise Misfit("the record says another number of counts")
+    _check_counts(counts, links, record["consistent"])
+    return PrivateRelease(levels, counts, (None, *links), labels, record)
+
+
+def _read_table(path: Path, said: Any) -> pd.DataFrame:
+    """The file as texts, if it is the one that was said."""
+    if said == _UNFINISHED:
+        raise Misfit("it is unfinished")
+    if _sha256(path) != said["sha256"]:
+        raise Misfit(f"{path.name} is not the file that the record was written for")
+    table = pd.read_csv(path, header=None, dtype=str, keep_default_na=False, encoding="utf-8")
+    return table.set_axis(table.iloc[0].tolist(), axis=1).iloc[1:]  # names as they are, also if one is empty
 
 
 def _pieces(table: pd.DataFrame, record: dict[str, Any]) -> list[pd.DataFrame]:
@@ -197,33 +230,40 @@ def _pieces(table: pd.DataFrame, record: dict[str, Any]) -> list[pd.DataFrame]:
     raise Misfit(f"{COUNTS} does not have the nodes that the record lists")
 
 
-def _parents_of(above: pd.DataFrame, below: pd.DataFrame, path: list[str], named: bool) -> np.ndarray:
-    """(n,) where the parent of each node stands in the level above: by its path, or as it is written."""
-    if not named:
-        return below["parent"].to_numpy().astype(np.int64)
-    place = pd.MultiIndex.from_frame(above[path]).get_indexer(pd.MultiIndex.from_frame(below[path]))
-    if (place < 0).any():
+def _links(pieces: list[pd.DataFrame], levels: Sequence[str], named: bool) -> list[np.ndarray]:
+    """For each level below the top, (n,) where the parent of each node stands in the level above."""
+    own = [[*levels[: i + 1]] if named else ["node"] for i in range(len(levels))]  # the columns that a node is known by
+    if any(piece.duplicated(columns).any() for piece, columns in zip(pieces, own, strict=True)):
+        raise Misfit(f"{COUNTS} has a node twice")
+    links = []
+    for (above, below), columns in zip(pairwise(pieces), own[:-1], strict=True):
+        wanted = pd.MultiIndex.from_frame(below[columns if named else ["parent"]])
+        links.append(pd.MultiIndex.from_frame(above[columns]).get_indexer(wanted))
+    if any((link < 0).any() for link in links):
         raise Misfit(f"{COUNTS} has a node whose parent is not there")
-    return place
+    return links
 
 
-def _check_counts(counts: list[np.ndarray], parents: Sequence[np.ndarray | None], consistent: bool) -> None:
+def _check_counts(counts: list[np.ndarray], links: list[np.ndarray], consistent: bool) -> None:
     if any((count < 0).any() for count in counts):
         raise Misfit("a count is negative")
-    for (above, below), link in zip(pairwise(counts), parents[1:], strict=True):
-        if link is None or link.min() < 0 or link.max() >= len(above):
-            raise Misfit(f"{COUNTS} has a node whose parent is not there")
+    for (above, below), link in zip(pairwise(counts), links, strict=True):
         sums = np.zeros_like(above)
         np.add.at(sums, link, below)
         if consistent and (sums != above).any():
             raise Misfit("children do not add up to their parents")
 
 
-def _check_account(record: dict[str, Any], account: Accountant) -> None:
-    """The line of the account that the record names has its budget."""
+def _check_account(record: dict[str, Any], account: Accountant, entries: Sequence[Entry]) -> None:
+    """The line of the account that the record names is the one that was booked for it, and has its budget.
+
+    It is not, if the account was put back to an old copy and another release was booked since.
+    """
     receipt = record["account"]
-    entries = account.entries
     if not isinstance(receipt, dict) or receipt["account"] != account.name:
         raise Misfit("the record names another account, or none")
-    if not 0 < receipt["line"] <= len(entries) or entries[receipt["line"] - 1].eps != fraction("epsilon", record["epsilon"]):
+    line = receipt["line"]
+    if not 0 < line <= len(entries) or entries[line - 1].eps != fraction("epsilon", record["epsilon"]):
         raise Misfit("the account has no such line")
+    if account.receipt(line) != receipt:
+        raise Misfit("that line of the account is another release's")

@@ -28,6 +28,7 @@ BY_NODES: dict[str, Callable[[Hierarchy, np.ndarray], np.ndarray]] = {
     "uniform": lambda tree, weights: np.full(len(weights), 1 / len(weights)),
 }
 RULES = (*BY_NODES, "optimal")
+MOST_ROWS = 10**6  # of one person
 FIELDS = ("levels", "eps", "rule", "weights", "chosen_on", "digest", "total")
 
 
@@ -53,8 +54,11 @@ class Split:
 
     def follows_from(self, tree: Hierarchy) -> bool:
         """Are these the budgets that its rule gives for the nodes of this tree, to the digits that a split has?"""
+        if self.rule not in BY_NODES:
+            return False
         shares = BY_NODES[self.rule](tree, _weights(tree, self.weights))
-        return np.allclose(np.array(self.eps) / self.total, shares, rtol=1e-4, atol=0)
+        # Of six digits the last may be cut off at every level, and the largest budget gets all of that.
+        return np.allclose(np.array(self.eps) / self.total, shares, rtol=1e-5 * len(shares), atol=0)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, the total too, as plain values for JSON."""
@@ -78,17 +82,20 @@ class Split:
 
 def _checked(found: dict[str, Any]) -> Split:
     """The split of a dictionary, or an error of some kind: `Split.read` says what is right."""
-    if set(found) != {*FIELDS} or not isinstance(found["levels"], list):
-        raise ValueError
-    levels = tuple(level for level in found["levels"] if isinstance(level, str))
-    eps = checks.per_level("eps", found["eps"], found["levels"]).tolist()
-    weights = None if found["weights"] is None else checks.per_level("weights", found["weights"], levels).tolist()
-    rule, looked_at = checks.one_of("rule", found["rule"], RULES), found["chosen_on"]
-    fits = looked_at == ("counts" if rule == "optimal" else "nodes")
-    if len(levels) != len(eps) or not fits or not re.fullmatch("[0-9a-f]{64}", found["digest"]):
-        raise ValueError
-    split = Split(levels, tuple(eps), rule, None if weights is None else tuple(weights), Source(looked_at, found["digest"]))
-    if split.total != found["total"]:
+    levels, rule, looked_at = found["levels"], checks.one_of("rule", found["rule"], RULES), found["chosen_on"]
+    eps = tuple(checks.per_level("eps", found["eps"], levels).tolist())
+    weights = None if found["weights"] is None else tuple(checks.per_level("weights", found["weights"], levels).tolist())
+    split = Split(tuple(levels), eps, rule, weights, Source(looked_at, found["digest"]))
+    right = (
+        set(found) == {*FIELDS},
+        isinstance(levels, list) and all(isinstance(level, str) for level in levels),
+        0 < len(set(levels)) == len(levels),
+        weights is None or rule != "uniform",
+        looked_at == ("counts" if rule == "optimal" else "nodes"),
+        re.fullmatch("[0-9a-f]{64}", found["digest"]),
+        split.total == found["total"],
+    )
+    if not all(right):
         raise ValueError
     return split
 
@@ -119,17 +126,17 @@ def choose(
         raise ValueError(f"give either total, a budget, or tau, an error to keep to, got total={total} and tau={tau}")
     if weights is not None and rule == "uniform":
         raise ValueError(f"weights must be left out with the rule uniform, which gives every level the same, got {weights}")
-    rows = checks.whole("rows_per_person", rows_per_person, least=1)
-    given = amount if total is None else amount / rows  # the budgets of one row; those of a person are `rows` times as large
+    rows = checks.whole("rows_per_person", rows_per_person, least=1, most=MOST_ROWS)
+    number, w = check_amount(tree, name, amount, weights)
+    given = number if total is None else number / rows  # the budgets of one row; those of a person are `rows` times as large
     if rule == "optimal":
-        found = minimize_error(tree, given, weights) if tau is None else minimize_budget(tree, given, weights)
+        found = minimize_error(tree, given, w) if tau is None else minimize_budget(tree, given, w)
         eps, source = found.eps, Source.counts(tree)
     else:
-        number, w = check_amount(tree, name, given, weights)
         shares = BY_NODES[rule](tree, w)
-        eps, source = shares * (number if tau is None else _enough_for(number, tree, w, shares)), Source.nodes(tree)
-    kept = None if weights is None else tuple(_weights(tree, weights).tolist())
-    return Split(tuple(tree.levels), _in_decimals(rows * eps, total), rule, kept, source)
+        eps, source = shares * (given if tau is None else _enough_for(given, tree, w, shares)), Source.nodes(tree)
+    kept = None if weights is None else tuple(w.tolist())
+    return Split(tree.levels, _in_decimals(rows * eps, total), rule, kept, source)
 
 
 def _weights(tree: Hierarchy, weights: Numbers | None) -> np.ndarray:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import ANY, Mock
 
 import numpy as np
 import pandas as pd
@@ -290,7 +290,7 @@ def test_a_release_is_booked_in_the_account(capsys):
         ["private release: region, store"] * 2,
     )
     assert json.loads(Path("again/record.json").read_text())["account"] == {
-        "account": purse.name, "line": 2, "spent": 1.0, "total": 2.0,
+        "account": purse.name, "line": 2, "seal": ANY, "spent": 1.0, "total": 2.0,
     }  # fmt: skip
     code, out, err = run(capsys, "account people.account")
     assert (code, err) == (0, "") and out.endswith("\npeople.account: 1 of 2 spent, 1 left\n")

@@ -1,11 +1,11 @@
 """`release`: the counts of a table with exact noise, and a record of what they cost, in a folder of their own."""
 
 import argparse
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ...checks import fraction
 from ...publishing.accountant import Accountant
 from ...publishing.files import check_new_folder, leftovers, new_folder
 from ...publishing.publish import PROMISED, WITH_THE_COUNTS, Prepared, prepare
@@ -13,7 +13,7 @@ from ...publishing.released import PrivateRelease
 from ...publishing.split import BY_NODES
 from .. import options
 from ..options import DATA
-from ..streams import tell
+from ..streams import ignore_interrupts, note, tell
 
 ABOUT = "Release the counts of a table with exact noise; writes a new folder with the counts and their record."
 EXAMPLES = (
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Check everything, book the release, draw the noise, and write counts and record: both or neither."""
     place = check_new_folder(args.output)
-    _check_account(args)
+    _check_account(args, place)
     _report_leftovers(place)
     table = options.table_of(args)
     split, levels = options.given_split(args), options.levels_of(args, table)
@@ -50,17 +50,18 @@ def run(args: argparse.Namespace) -> None:
     bound = f"the column {args.person}: rows of a person beyond it were left out" if args.person else PROMISED
     listed = "a public list of their own" if args.nodes else WITH_THE_COUNTS
     plan = prepare(tree, split, contributions=args.rows_per_person, bounded_by=bound, nodes_from=listed)
-    with new_folder(place) as fresh:  # before anything is spent: may it be written at all?
-        purse = _account(args, plan)
-        with _told_if_booked(purse):
-            released = plan.draw(purse)
-            released.write_into(fresh)
+    with _told_if_booked(args.account), new_folder(place) as fresh:  # before anything is spent: may it be written at all?
+        released = plan.draw(_account(args, plan))
+        released.write_into(fresh)
+        ignore_interrupts()
     tell(_summary(args, released))
 
 
-def _check_account(args: argparse.Namespace) -> None:
+def _check_account(args: argparse.Namespace, place: Path) -> None:
     if args.account is None and args.budget is not None:
         raise ValueError("--budget is the total of an account: name its file with --account")
+    if args.account is not None and Path(args.account).resolve() == place:
+        raise ValueError(f"--account must be a file apart from the release, got {args.account} for both")
     if args.account is not None and Path(args.account).exists():
         Accountant.open(args.account, args.budget)  # refused now rather than after a long table
 
@@ -69,26 +70,34 @@ def _account(args: argparse.Namespace, plan: Prepared) -> Accountant | None:
     """The account to charge; a new one is opened only for a release that fits into it."""
     if args.account is None:
         return None
-    if args.budget is not None and not Path(args.account).exists() and plan.epsilon > args.budget:
+    if args.budget is not None and not Path(args.account).exists() and plan.epsilon > fraction("--budget", args.budget):
         raise ValueError(f"--budget must be at least what this release spends, {float(plan.epsilon):g}, got {args.budget:g}")
     return Accountant.open(args.account, args.budget)
 
 
 @contextmanager
-def _told_if_booked(purse: Accountant | None) -> Iterator[None]:
+def _told_if_booked(account: str | None) -> Iterator[None]:
     """If the work ends in an error after the release was booked, say that it stays booked."""
-    before = len(purse.entries) if purse else 0
+    before = _booked(account)
     try:
         yield
     except BaseException:
-        if purse and len(purse.entries) > before:
-            print("note: the release was booked, and stays so: what it drew is thrown away", file=sys.stderr)
+        if _booked(account) > before:
+            note("note: the release was booked, and stays so: what it drew is thrown away")
         raise
+
+
+def _booked(account: str | None) -> int:
+    """How many lines the account has; none if it is not there, or cannot be read."""
+    with suppress(OSError, ValueError):
+        return len(Accountant.open(account).entries) if account is not None else 0
+    return 0
 
 
 def _report_leftovers(place: Path) -> None:
     for found in leftovers(place):
-        print(f"note: {found} is a release that was not finished; what it drew may be paid for. Remove it", file=sys.stderr)
+        unfinished = "is a release that was not finished; what it drew may be paid for. Remove it"
+        note(f"note: {found} {unfinished}, unless it is being written now")
 
 
 def _summary(args: argparse.Namespace, released: PrivateRelease) -> list[str]:

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from hashlib import file_digest
 from itertools import pairwise
 from math import nan
 from pathlib import Path
@@ -76,8 +77,8 @@ def sure_target(args: argparse.Namespace, name: str) -> Path:
 def levels_of(args: argparse.Namespace, sheet: Sheet) -> list[str]:
     """The level columns, from --levels or from the split; whoever gave none is told what there is."""
     if args.levels is None:
-        names = ", ".join(sheet.columns)
-        raise ValueError(f"name the level columns, top first, with --levels; the columns of {args.file} are {names}")
+        shown = sheet.columns_shown(f"the columns of {args.file}")
+        raise ValueError(f"name the level columns, top first, with --levels; {shown}")
     return args.levels
 
 
@@ -101,7 +102,14 @@ def chosen_split(args: argparse.Namespace, tree: Hierarchy, sheet: Sheet) -> Spl
         raise ValueError("say either what there is to split, with --total, or which error to keep to, with --tau")
     if args.total is None and tau is None:
         raise ValueError("say what there is to split, with --total, or (allocate) which error to keep to, with --tau")
-    return choose(tree, args.rule or DEFAULT_RULE, args.total, tau, args.weights, sheet.sha256)
+    source = checksum(args.file) if args.rule == "optimal" else None
+    return choose(tree, args.rule or DEFAULT_RULE, args.total, tau, args.weights, source)
+
+
+def checksum(path: str) -> str:
+    """The SHA-256 of a file, by which a split knows on which counts it was chosen."""
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def write_json(path: Path, values: dict, force: bool) -> None:
@@ -113,7 +121,7 @@ def print_table(args: argparse.Namespace, sheet: Sheet, what: str, table: pd.Dat
     """A row a level, under a line that says what was read; a question, if the levels look upside down."""
     shown = {"nodes": "{:,}".format, "budget": "{:.9g}".format, "share": "{:.1%}".format, "within 10%": "{:.0%}".format}
     text = table.to_string(index=False, formatters=shown, float_format="{:.3g}".format)
-    print(f"{args.file}: {len(sheet.lines):,} rows, {what}\n\n{text}\n")
+    print(f"{args.file}: {sheet.rows:,} rows, {what}\n\n{text}\n")
     for above, below in pairwise(table.itertuples()):
         if above.nodes == below.nodes:
             print(f"Each {above.level} has one {below.level} alone. Are the levels listed top first?")

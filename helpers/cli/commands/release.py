@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     split, levels = options.given_split(args), options.levels_of(args, sheet)
     tree = sheet.tree(levels, sheet.count_column(levels, args.count), whole=True)
     split = split or options.chosen_split(args, tree, sheet)
-    if split.sha256 == sheet.sha256:
+    if split.sha256 and split.sha256 == options.checksum(args.file):
         raise ValueError(f"{args.budgets_from} was chosen on the counts of {args.file} itself, and would leak them")
     source = f"node counts: rule {split.rule}" if split.chosen_on == "nodes" else f"public data: rule {split.rule}"
     released = private_release(tree, split.eps, budgets_from=source)

@@ -1,5 +1,6 @@
 """Files out: released counts as a table, and writing whole or not at all."""
 
+import csv
 import os
 
 import numpy as np
@@ -68,8 +69,8 @@ def test_long_form_has_room_for_awkward_names(levels, own):
 def test_a_saved_table_is_read_back(tmp_path, name):
     """Whatever is in a name, also in that of a column, it comes back from the file; without need there are no quotes."""
     save_csv(pd.DataFrame({"a": [name, "b"], name: ["x", "y"], "n": [1, 2]}), tmp_path / "t.csv")
-    found = Sheet.read(tmp_path / "t.csv")
-    assert found.columns["a"] == (name, "b") and [*found.columns] == ["a", name, "n"]
+    with open(tmp_path / "t.csv", newline="") as file:
+        assert [*csv.reader(file, strict=True)] == [["a", name, "n"], [name, "x", "1"], ["b", "y", "2"]]
     assert ('"' in (tmp_path / "t.csv").read_text()) == (name != "plain")
 
 

@@ -15,8 +15,9 @@ from .names import shown
 
 PEOPLE = "population"  # the name of the counts, if the table has no column of them
 EXACT = 2**53 - 1  # sums up to here are exact as floats too
-# A whole number as text, in regular expressions that every engine reads alike: its form, what may be in it, what it is.
-WHOLE, OF_WHOLE, DIGITS = "[ \t\r\n]*[+]?[0-9]{1,16}([.]0*)?[ \t\r\n]*", "[0-9+. \t\r\n]", "[0-9]+"
+# A number as text, in regular expressions that every engine reads alike, and with blanks around it.
+NUMBER = "[+]?([0-9]{1,25}[.]?[0-9]{0,25}|[.][0-9]{1,25})([eE][+-]?[0-9]{1,2})?"
+CELL, OF_NO_CELL = f"[ \t\r\n]*{NUMBER}[ \t\r\n]*", "[^0-9eE+. \t\r\n-]"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import hashlib
 import numpy as np
 import pandas as pd
 
-from .asked import DIGITS, EXACT, WHOLE, Asked, check_columns, no_counts, no_names, no_person, too_many
+from .asked import CELL, EXACT, Asked, check_columns, no_counts, no_names, no_person, too_many
 from .names import tidy
 
 PARTS = "\x1f"  # between the names of a path: ASCII has it for this
@@ -102,8 +102,8 @@ def _people(what: str, frame: pd.DataFrame, paths: pd.DataFrame, asked: Asked) -
 
 def _counts(what: str, values: pd.Series, column: str) -> np.ndarray:
     if not isinstance(values.dtype, np.dtype) or values.dtype.kind not in "iuf":
-        texts = values.astype(str).where(values.notna())
-        values = texts.where(texts.str.fullmatch(WHOLE)).str.extract(f"({DIGITS})")[0].astype(np.float64)
+        texts = values.astype(str)  # what is missing stays missing
+        values = texts.where(texts.str.fullmatch(CELL)).astype(np.float64)
     numbers = values.to_numpy()
     right = (numbers >= 0) & (numbers <= EXACT) & (numbers == np.floor(numbers))
     if not right.all():

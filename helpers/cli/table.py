@@ -98,7 +98,11 @@ class Table:
     def _count(self, levels: list[str]) -> str | None:
         if self.args.person is not None:
             return None
-        return self.args.count if self.sheet is None else self.sheet.count_column(levels, self.args.count)
+        if self.sheet is not None:
+            return self.sheet.count_column(levels, self.args.count)
+        if self.args.count is None:
+            raise ValueError(f"{self.args.file}: name the column of counts with --count, or that of persons with --person")
+        return self.args.count
 
     def _listed(self, levels: list[str]) -> pd.DataFrame | str | None:
         """The public list of leaves, as a table or as a file for an engine."""

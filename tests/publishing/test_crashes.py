@@ -1,6 +1,7 @@
 """The law of a release: no sequence of commands, crashes or edits of a file leaves counts without a true record,
 spends budget that the account does not show, or prints a count that was not released."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -142,6 +143,19 @@ def test_a_folder_that_is_removed_meanwhile_is_an_error(capsys, monkeypatch):
     code, out, err = run(capsys, f"{RELEASE} out")
     assert (code, out) == (2, "") and "No such file or directory" in err and "the release was booked" in err
     assert not Path("out").exists() and len(Accountant.open("a.db").entries) == 1
+
+
+def test_an_interrupt_that_comes_too_late_changes_nothing(monkeypatch):
+    """Ctrl-C when a folder has just taken its place: `save` says where it is, and it stays there."""
+    tree, rename = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]]), os.rename
+
+    def interrupted(*names):
+        rename(*names)
+        raise SystemExit  # as good as Ctrl-C, which would end the tests
+
+    found = private_release(tree, cube_root(tree, total=1))
+    monkeypatch.setattr(os, "rename", interrupted)
+    assert PrivateRelease.read(found.save("out")).record["epsilon"] == 1 and sorted(os.listdir()) == ["data.csv", "out"]
 
 
 def test_an_account_that_is_locked_is_waited_for_and_then_refused(capsys, monkeypatch):
@@ -445,13 +459,8 @@ def more_in_the_first_region():
 
 
 def rehash():
-    rewrite("one", counts=record_of("one")["counts"] | {"sha256": sha256("one/counts.csv")})
-
-
-def sha256(path):
-    import hashlib
-
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    sha256 = hashlib.sha256(Path("one/counts.csv").read_bytes()).hexdigest()
+    rewrite("one", counts=record_of("one")["counts"] | {"sha256": sha256})
 
 
 def half_the_cost():
@@ -460,15 +469,10 @@ def half_the_cost():
     rewrite("one", epsilon=0.5, levels=halves)
 
 
-def unmarked():
-    with open("one/counts.csv", "a") as file:
-        file.write("\n")
-
-
 EDITS = {
     "one count": lambda: sub("one/counts.csv", "region,N,,", "region,N,,1"),
     "two rows": lambda: sub("one/counts.csv", "store,N,a,", "store,N,b,"),
-    "a line at the end": unmarked,
+    "a line at the end": lambda: Path("one/counts.csv").write_text(Path("one/counts.csv").read_text() + "\n"),
     "half a file": lambda: os.truncate("one/counts.csv", 40),
     "no bytes": lambda: os.truncate("one/counts.csv", 0),
     "the record of another": lambda: shutil.copy("two/record.json", "one/record.json"),
@@ -485,7 +489,7 @@ EDITS = {
     "a link to itself": moved("counts.csv", lambda path: path.symlink_to("counts.csv")),
     "a link to another's counts": moved("counts.csv", lambda path: path.symlink_to("../two/counts.csv")),
     "a link to another's record": moved("record.json", lambda path: path.symlink_to("../two/record.json")),
-    "a pipe": moved("counts.csv", os.mkfifo),
+    "a pipe": moved("counts.csv", lambda path: os.mkfifo(path)),
     "marked unfinished": lambda: rewrite("one", counts=UNFINISHED),
     "a cheaper whole": lambda: rewrite("one", epsilon=0.5),
     "a cheaper level": lambda: rewrite("one", epsilon=0.5, levels=levels(epsilon=levels()[0]["epsilon"] - 0.5)),

@@ -91,7 +91,12 @@ class Accountant:
         return self._receipt((*before, line))
 
     def receipt(self, number: int) -> dict[str, Any]:
-        """What `book` said of a line: it fits this account alone, up to this line, and no copy that went on differently."""
+        """What `book` said of a line: it fits this account alone, and no copy that went on differently before that line.
+
+        >>> purse = Accountant(1)
+        >>> purse.book(0.25, "counts of blocks") == purse.receipt(1)
+        True
+        """
         return self._receipt(self._book.lines()[:number])
 
     def _receipt(self, lines: tuple[Line, ...]) -> dict[str, Any]:

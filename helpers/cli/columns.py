@@ -12,7 +12,7 @@ import re
 import stat
 from array import array
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,8 +114,7 @@ def _columns(
     rows = _rows(path, csv.reader(chain(start, text), delimiter=separator, skipinitialspace=True, strict=True), lines)
     header = _header(path, next(rows), lines)
     places = {name: at for at, name in enumerate(header) if name and (keep is None or name in keep)}
-    kept = _encoded(rows, len(header), [*places.values()])
-    return tuple(filter(None, header)), lines, dict(zip(places, kept, strict=True))
+    return tuple(filter(None, header)), lines, _encoded(rows, len(header), places)
 
 
 def _first_lines(path: Path, text: TextIO) -> list[str]:
@@ -132,39 +131,43 @@ def _first_lines(path: Path, text: TextIO) -> list[str]:
 
 def _rows(path: Path, reader: Any, lines: array) -> Iterator[list[str]]:
     """The rows that are not blank, all as long as the first, while `lines` takes down where each ends."""
-    width = 0
+    width = None
     try:
-        for row in reader:
-            if row:
-                width = width or len(row)
-                if len(row) != width:
-                    cells = f"{width} cells, as the header has, got {len(row)}"
-                    raise ValueError(f"{path}, line {reader.line_num}: a row must have {cells}")
-                lines.append(reader.line_num)
-                yield row
+        for row in filter(None, reader):
+            width = width or len(row)
+            if len(row) != width:
+                cells = f"{width} cells, as the header has, got {len(row)}"
+                raise ValueError(f"{path}, line {reader.line_num}: a row must have {cells}")
+            lines.append(reader.line_num)
+            yield row
     except csv.Error:
         raise ValueError(f"{path}, from line {lines[-1] + 1 if lines else 1} on: {_QUOTES}, and {_CELLS}") from None
 
 
 def _header(path: Path, row: list[str], lines: Sequence[int]) -> list[str]:
     """The names of the columns. One of several lines is refused: as a rule, a quote that was not closed made it."""
-    names, places = [*map(tidy, row)], dict[str, int]()
-    for at, (text, name) in enumerate(zip(row, names, strict=True), start=1):
+    names: dict[str, int] = {}
+    for at, text in enumerate(row, start=1):
         if UNPRINTABLE.search(text.strip()):
             raise ValueError(f"{path}, line {lines[0]}: the name of column {at} must be printable, on one line, in UTF-8")
-        if name and places.setdefault(name, at) != at:
-            both = f"columns {places[name]} and {at} have the same"
+        first = names.setdefault(tidy(text), at)
+        if first != at and tidy(text):
+            both = f"columns {first} and {at} have the same"
             raise ValueError(f"{path}, line {lines[0]}: column names must be distinct, but {both}")
-    return names
+    return [*map(tidy, row)]
 
 
-def _encoded(rows: Iterator[list[str]], width: int, places: Sequence[int]) -> list[Column]:
+def _encoded(rows: Iterator[list[str]], width: int, places: Mapping[str, int]) -> dict[str, Column]:
     """The columns at these places. Cells are taken in chunks, column by column: a loop over cells would be slow."""
-    texts = [defaultdict[str, int]() for _ in places]
-    for codes in texts:
-        codes.default_factory = codes.__len__  # a text that is new gets the next number
-    columns = [array("i") for _ in places]
+    found = {name: (_numbering(), array("i")) for name in places}
     while cells := [*chain.from_iterable(islice(rows, max(1, _CHUNK // width)))]:
-        for at, codes, column in zip(places, texts, columns, strict=True):
-            column.extend(map(codes.__getitem__, cells[at::width]))
-    return [Column(np.asarray(column), [*codes]) for codes, column in zip(texts, columns, strict=True)]
+        for name, (numbers, codes) in found.items():
+            codes.extend(map(numbers.__getitem__, cells[places[name] :: width]))
+    return {name: Column(np.asarray(codes), [*numbers]) for name, (numbers, codes) in found.items()}
+
+
+def _numbering() -> dict[str, int]:
+    """A table of numbers that gives a text it does not know the next one."""
+    numbers = defaultdict[str, int]()
+    numbers.default_factory = numbers.__len__
+    return numbers

@@ -41,8 +41,7 @@ def hints_of_nodes(tree: Hierarchy, rows: int, counted: bool = True) -> list[str
         found.append(f"Each row is a person, so nodes without people are missing: {_PUBLIC}.")
     elif rows > tree.sizes[-1]:
         found.append(f"Some leaves have several rows, as in a table of people or of their visits: {_PUBLIC}.")
-    named = zip(tree.levels, tree.labels or (), strict=tree.labels is not None)
-    totals = [level for level, names in named if any(map(is_total, set(names)))]
+    totals = [tree.levels[at] for at, names in enumerate(tree.labels or ()) if any(map(is_total, set(names)))]
     if totals:
         found.append(f"A name of {' and of '.join(totals)} looks like a total: if it holds the sum of others, leave it out.")
     return found
@@ -73,14 +72,15 @@ def is_total(name: object) -> bool:
     >>> [is_total(name) for name in ("Total", "Nord gesamt", "All", "Summerland", "007")]
     [True, True, True, False, False]
     """
-    words = str(name).casefold().split() or [""]
-    return " ".join(words) in _ALL or words[0] in _TOTAL or words[-1] in _TOTAL
+    words = str(name).casefold().split()
+    ends = {*words[:1], *words[-1:]}
+    return bool(ends & _TOTAL or (len(words) == 1 and ends & _ALL))
 
 
 def _holds_totals(tree: Hierarchy) -> bool:
     """Is one leaf the sum of its siblings in every family with people in three leaves or more, if there is one?"""
     leaves = tree.counts[-1]
     starts = tree.families[-1][1] if len(tree.levels) > 1 else np.array([0])
-    large = np.add.reduceat((leaves > 0).astype(np.int64), starts) > 2
+    large = np.add.reduceat(np.sign(leaves), starts) > 2
     sums, largest = np.add.reduceat(leaves, starts)[large], np.maximum.reduceat(leaves, starts)[large]
     return bool(large.any() and (2 * largest == sums).all())

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -87,7 +88,7 @@ class Sheet:
         self._check_rows()
         numbers = others[: count is not None]
         table = {name: self._counts(name, whole) if name in numbers else self._names(name) for name in [*levels, *others]}
-        return pd.DataFrame(table, copy=False)
+        return pd.DataFrame(table)
 
     def nodes(self, levels: Sequence[str]) -> Hierarchy:
         """The tree of the file with every count zero: which nodes there are, and nothing else. Counts are not looked at."""
@@ -111,7 +112,7 @@ class Sheet:
         others = [name for name in self.kept if name not in [*map(tidy, levels)]]
         if "population" in others:
             return "population"
-        found = [name for name in others if _all_numbers(self.kept[name].names)]
+        found = [name for name in others if all(map(_may_be_count, self.kept[name].names))]
         if len(found) == 1 and _is_shown(found[0]):
             return found[0]
         what = "several columns of numbers" if found[1:] else "no column of numbers besides the levels"
@@ -197,16 +198,18 @@ def is_formula(name: str) -> bool:
     return _FORMULA.search(name) is not None
 
 
-def _all_numbers(texts: Sequence[str]) -> bool:
-    """Do they look like counts, right or wrong ones?"""
-    return bool(np.isfinite(pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)).all())
+def _may_be_count(text: str) -> bool:
+    """Does a text look like a count, right or wrong?"""
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _may_be_thousands(texts: Sequence[str]) -> list[bool]:
     """Which of the numbers have a dot that may mark thousands: none, if one of them shows that dots are decimal signs."""
-    unclear = [bool(_UNCLEAR.fullmatch(text)) for text in texts]
-    shown = any("." in text for text, doubt in zip(texts, unclear, strict=True) if not doubt)
-    return [False] * len(texts) if shown else unclear
+    decimal = any("." in text and not _UNCLEAR.fullmatch(text) for text in texts)
+    return [not decimal and bool(_UNCLEAR.fullmatch(text)) for text in texts]
 
 
 def _is_number(name: str) -> bool:

@@ -62,6 +62,18 @@ def test_a_frame_has_what_is_asked_for(tmp_path):
     assert found.frame(["store"]).columns.tolist() == ["store"] and found.frame(["store"], person="who").shape == (3, 2)
 
 
+def test_counts_of_a_frame_may_have_fractions_unless_they_must_be_whole(tmp_path):
+    """As for a tree, whole counts are for a release."""
+    found = sheet(tmp_path, GOOD.replace("12", "2.5"))
+    assert found.frame(LEVELS, "population")["population"].tolist() == [3, 0, 2.5]
+    assert "must be a whole number" in refusal(found.frame, LEVELS, "population", whole=True, by=ValueError)
+
+
+def test_what_is_no_path_is_refused():
+    """A path is text or a Path."""
+    assert refusal(Sheet.read, 7, by=TypeError) == "path must be a path, as text or a Path, got 7"
+
+
 def test_a_file_of_one_column_is_a_table(tmp_path):
     """Without any separator in the header there is one column, whatever its cells are."""
     assert sheet(tmp_path, "region\nN\nX\n").nodes(["region"]).labels[0].tolist() == ["N", "X"]
@@ -402,8 +414,14 @@ def test_a_list_of_columns_is_short(tmp_path):
     names = [f"column {chr(97 + i)}" for i in range(25)]
     found = sheet(tmp_path, ",".join([*names, "x" * 41, "y" * 40]) + "\n")
     assert found.columns_shown() == f"its columns are {', '.join(names[:20])} (and 7 not shown)"
-    found = sheet(tmp_path, ",".join([*names[:2], "x" * 41, "y" * 40]) + "\n")
-    assert found.columns_shown("the columns") == f"the columns are column a, column b, {'y' * 40} (and 1 not shown)"
+    found = sheet(tmp_path, ",".join(["X", "level 2", "x" * 41, "y" * 40]) + "\n")
+    assert found.columns_shown("the columns") == f"the columns are X, level 2, {'y' * 40} (and 1 not shown)"
+
+
+@pytest.mark.parametrize("name", ["812", "1e5", "1E5", "12.5", '"12,5"', "2020-04-01", "-1", "1/2", "٣", "3e"])
+def test_a_header_with_a_number_is_not_shown(tmp_path, name):
+    """It may be a row of data, with or without other words in it."""
+    assert sheet(tmp_path, f"region,{name}\nN,a\n").columns_shown() == THE_DATA
 
 
 def test_a_column_may_have_any_name(tmp_path):

@@ -123,9 +123,9 @@ def new_folder(path: Path) -> Iterator[Path]:
             sync(file)
         sync(fresh)
         _rename_new(fresh, path)
-    except BaseException:  # Ctrl-C too
+    except BaseException as error:  # Ctrl-C too
         shutil.rmtree(fresh, ignore_errors=True)
-        if not _is(path, made):  # else this came after the folder had its place
+        if isinstance(error, Exception) or not _is(path, made):  # else this is Ctrl-C after the folder had its place
             raise
     with suppress(OSError, KeyboardInterrupt):  # it is there: nothing that happens now makes it undone
         sync(path.parent)

@@ -128,7 +128,7 @@ def test_entries_say_what_was_bought_for_how_much(account):
 
 
 def test_a_receipt_names_the_line_and_what_is_spent(account):
-    """In plain types, for a record: the account, the line from 1 on, its seal, and what is spent, rounded up, of how much."""
+    """In plain types, for a record: the account, the line from 1 on, its seal, and what is spent in all of how much."""
     purse = account(1)
     first, second = purse.book(0.25, "blocks"), purse.book(Fraction(1, 3), "tracts")
     assert first == {"account": purse.name, "line": 1, "seal": first["seal"], "spent": 0.25, "total": 1.0}

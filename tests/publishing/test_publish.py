@@ -1,11 +1,11 @@
 """Private releases: what they add up to, what they cost, what they refuse, and what they never show."""
 
 import json
+import pickle
 import re
-import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.refusals import refusal
-from support.strategies import trees
+from support.strategies import seeds, trees
 
 import helpers
 from helpers import Accountant, Hierarchy, cube_root, load_state, minimize_budget, minimize_error, private_release, uniform
+from helpers.allocation import Source
 from helpers.mechanisms import DISCRETE_LAPLACE, GAUSSIAN
 from helpers.publishing.exact_noise import Noise, opendp_version
-from helpers.publishing.publish import ADD_OR_REMOVE, CHANGE_PLACE, FILES, _budgets
+from helpers.publishing.publish import CHECKED, DECLARED, NO_ACCOUNT, PROMISED, WEIGHTED, WITH_THE_COUNTS, _budgets, prepare
+from helpers.publishing.released import ADD_OR_REMOVE, CHANGE_PLACE
+from helpers.publishing.split import BY_NODES, RULES, Split, choose
 
 FAMILY = Hierarchy.from_counts([[70_707], [30_303, 40_404]], [None, [0, 0]], levels=["state", "block"])
+NEAR = Hierarchy.from_counts([[70_706], [30_303, 40_403]], [None, [0, 0]], levels=["state", "block"])  # a person less
 
 
 def released(tree=FAMILY, eps=(0.5, 0.5), budgets_from="policy", **options):
@@ -29,10 +33,11 @@ def released(tree=FAMILY, eps=(0.5, 0.5), budgets_from="policy", **options):
 
 
 @settings(max_examples=25)
-@given(trees(childless=False), st.sampled_from([ADD_OR_REMOVE, CHANGE_PLACE]), st.booleans())
-def test_every_release_is_whole_and_not_negative(tree, neighbours, consistent):
+@given(trees(childless=False), st.sampled_from([ADD_OR_REMOVE, CHANGE_PLACE]), st.booleans(), st.sampled_from([1, 7, 10**6]))
+def test_every_release_is_whole_and_not_negative(tree, neighbours, consistent, rows):
     """Counts are int64 and not negative, one a node; if consistent, parents are the exact sums of their children."""
-    found = released(tree, np.full(len(tree.levels), 0.5), neighbours=neighbours, consistent=consistent)
+    options = {"neighbours": neighbours, "consistent": consistent, "contributions": rows}
+    found = released(tree, np.full(len(tree.levels), 0.5), **options)
     assert [len(x) for x in found.counts] == tree.sizes.tolist()
     assert all(x.dtype == np.int64 and (x >= 0).all() for x in found.counts)
     for level in range(1, len(tree.levels) if consistent else 0):
@@ -41,19 +46,36 @@ def test_every_release_is_whole_and_not_negative(tree, neighbours, consistent):
         assert sums.tolist() == found.counts[level - 1].tolist()
 
 
-def test_the_noise_has_the_scale_of_its_level():
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_noise_has_the_scale_of_its_level(rows):
     """Far from zero, a level's counts spread like discrete Laplace noise of the recorded scale (six standard errors)."""
     n = 20_000
     tree = Hierarchy.from_counts([[10**6] * n, [5 * 10**5] * 2 * n], [None, np.arange(2 * n) // 2])
     for neighbours in (ADD_OR_REMOVE, CHANGE_PLACE):
-        found = released(tree, [0.4, 1.0], neighbours=neighbours, consistent=False)
+        found = released(tree, [0.4, 1.0], neighbours=neighbours, consistent=False, contributions=rows)
         for counts, true, level in zip(found.counts, tree.counts, found.record["levels"], strict=True):
             alpha = np.exp(-1 / level["scale"])
             squares = (counts - true) ** 2
             variance = 2 * alpha / (1 - alpha) ** 2
             assert abs(squares.mean() - variance) < 6 * squares.std() / np.sqrt(len(squares))
             assert level["scale"] == pytest.approx(level["sensitivity"] / level["epsilon"], rel=1e-14)
-            assert level["sensitivity"] == (1 if neighbours == ADD_OR_REMOVE else 2)
+            assert level["sensitivity"] == rows * (1 if neighbours == ADD_OR_REMOVE else 2)
+
+
+MOVED = [  # a person's rows, and where they are for the neighbour; the most that the counts of a level can differ by
+    (ADD_OR_REMOVE, [0, 0, 1], [], 3), (CHANGE_PLACE, [0, 0, 0], [1, 1, 1], 6), (CHANGE_PLACE, [0, 0, 1], [1, 1, 0], 6),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("neighbours, before, after, most", MOVED)
+def test_rows_of_a_person_move_the_counts_by_no_more_than_the_sensitivity(neighbours, before, after, most):
+    """A person in up to three rows who leaves, or moves with all of them, is covered by the noise of every level."""
+    one, other = (np.bincount(rows, minlength=2) for rows in (before, after))
+    found = released(neighbours=neighbours, contributions=3).record
+    block = found["levels"][1]
+    assert np.abs(one - other).sum() <= block["sensitivity"] == most and found["rows_per_person"] == 3
+    assert block["scale"] == pytest.approx(most / block["epsilon"], rel=1e-14)
+    assert "rows about people in every node" in found["released"]
 
 
 @pytest.mark.parametrize("consistent", [True, False])
@@ -129,12 +151,13 @@ LOOKED = (
     "of the noise from one neighbour to the other, and the privacy loss is then not bounded by their sum. "
     "Split by node counts (cube_root) or on public data, got "
 )
-OPTIMAL = LOOKED + "an Allocation that minimises the error of these very counts"
+OPTIMAL = LOOKED + "budgets that were chosen on these very counts"
 UNKNOWN = "budgets_from must be one of node counts, public data, policy, got "
 NO_CHILD = (
     "hierarchy must give each node above the lowest level a child, got {} without: "
     "nobody can be there, so leave them out of the geography, or list the places below them"
 )
+BOUND = "bounded_by must say in words how the rows of a person are bounded, got "
 NOT_WHOLE = "hierarchy must hold whole numbers up to 2**40, got another (not shown) at level "
 REFUSED = {
     "these counts": ({"budgets_from": "these counts"}, LOOKED + "'these counts'"),
@@ -171,20 +194,69 @@ REFUSED = {
         "eps must be budgets ε of pure differential privacy, got budgets ρ for Gaussian noise",
     ),
     "optimised here for other noise": ({"eps": minimize_error(FAMILY, 1, mechanism=DISCRETE_LAPLACE)}, OPTIMAL),
+    "a split chosen here": ({"eps": choose(FAMILY, "optimal", total=1), "budgets_from": None}, OPTIMAL),
+    "a split chosen here, whatever is said": (
+        {"eps": choose(FAMILY, "optimal", total=1), "budgets_from": "public data: the last census"}, OPTIMAL,
+    ),
+    "a split chosen here that denies it": (
+        {"eps": replace(choose(FAMILY, "optimal", total=1), rule="cube-root", chosen_on=Source("nodes", FAMILY.digest))},
+        OPTIMAL,
+    ),
+    "a split for other levels": (
+        {"eps": choose(Hierarchy.from_counts([[3], [1, 2]], [None, [0, 0]], ["state", "tract"]), "uniform", total=1)},
+        "eps must be a split for the levels state, block, got one for state, tract",
+    ),
+    "counts called node counts": (
+        {"eps": minimize_error(NEAR, 1), "budgets_from": "node counts: 2020"},
+        "budgets_from must be public data or policy, got 'node counts: 2020' for budgets that were chosen on counts",
+    ),
+    "a split on counts called node counts": (
+        {"eps": choose(NEAR, "optimal", total=1), "budgets_from": "node counts"},
+        "budgets_from must be public data or policy, got 'node counts' for budgets that were chosen on counts",
+    ),
+    "these counts for a rule": ({"eps": cube_root(FAMILY, 1), "budgets_from": "these counts"}, LOOKED + "'these counts'"),
+    "a forged rule": (
+        {"eps": replace(choose(FAMILY, "cube-root", total=1), eps=(0.5, 0.5))},
+        "eps must be the budgets that its rule gives, got a split that says cube-root and has others: choose it anew",
+    ),
+    "a forged optimum": (
+        {"eps": replace(choose(FAMILY, "optimal", total=1), chosen_on=Source.nodes(FAMILY))},
+        "eps must be the budgets that its rule gives, got a split that says optimal and has others: choose it anew",
+    ),
+    "an allocation without a source": (
+        {"eps": replace(uniform(FAMILY, 1), chosen_on=None), "budgets_from": None}, UNKNOWN + "None",
+    ),
+    "a source that no file can hold": (
+        {"budgets_from": "policy: \ud800"},
+        "budgets_from must say in words how the budgets were chosen, got 'policy: \\ud800'",
+    ),
+    "no rows": ({"contributions": 0}, "contributions must be a whole number of at least 1, got 0"),
+    "half a row": ({"contributions": 1.5}, "contributions must be a whole number of at least 1, got 1.5"),
+    "endless rows": ({"contributions": 10**6 + 1}, "contributions must be a whole number of at most 1,000,000, got 1000001"),
+    "too small a budget for so many rows": (
+        {"eps": [1e-8, 1], "contributions": 1000}, "eps must be at least 1e-06 at each level, got 1e-08",
+    ),
+    "a bound without words": ({"bounded_by": ""}, BOUND + "''"),
+    "a bound that is no text": ({"bounded_by": 3}, BOUND + "3"),
+    "nodes from nowhere": ({"nodes_from": None}, "nodes_from must say in words where the list of nodes is from, got None"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_would_not_be_private_is_refused(change, words, monkeypatch):
-    """Bad budgets, sources, neighbours and trees are refused in a sentence that shows no count, before noise is drawn."""
+    """Bad budgets, sources, neighbours and trees are refused in a sentence that shows no count, before anything is spent."""
     monkeypatch.setattr(Noise, "add", lambda *_: pytest.fail("noise was drawn"))
-    assert refusal(released, **change, by=(ValueError, TypeError)) == words
+    purse = Accountant(5)
+    assert refusal(released, **({"accountant": purse} | change), by=(ValueError, TypeError)) == words
+    assert purse.entries == ()
 
 
 def test_the_limits_themselves_are_allowed():
-    """A budget of 1e-9 and a count of 2**40 are the least and the most that are taken."""
+    """A budget of 1e-9 a row, a million rows and a count of 2**40 are the least and the most that are taken."""
     tree = Hierarchy.from_counts([[2**40], [2**40, 0]], [None, [0, 0]])
-    assert released(tree, [1e-9, 1]).record["levels"][0]["scale"] == pytest.approx(1e9, rel=1e-14)
+    for rows in (1, 10**6):
+        found = released(tree, [1e-9 * rows, 1], contributions=rows)
+        assert found.record["levels"][0]["scale"] == pytest.approx(1e9, rel=1e-14)
 
 
 STEPS = [  # budgets, and how many steps of 1e-12 each of them then has
@@ -206,33 +278,165 @@ def test_whole_floats_are_counts():
     assert released(Hierarchy.from_counts([[7.0], [3.0, 4.0]], [None, [0, 0]])).counts[0].dtype == np.int64
 
 
+# ---- where the budgets come from ----
+
+
+def origin(eps, tree=FAMILY, said=None):
+    """What the record says of the budgets: in words, whether it was checked, and the digest."""
+    record = prepare(tree, eps, budgets_from=said).record
+    return record["budgets_from"], record["budgets"]["origin"], record["budgets"]["digest"]
+
+
 def test_splits_that_did_not_look_are_taken():
     """Node counts, an earlier census and bare numbers pass; so does the optimal split of another tree."""
     tree, other = load_state("DE", "geography", ["state", "tract"]), load_state("WY", "geography", ["state", "tract"])
-    for eps in (uniform(tree, 1), cube_root(tree, 1), minimize_error(other, 1), [0.2, 0.8]):
+    for eps in (
+        uniform(tree, 1),
+        cube_root(tree, 1),
+        minimize_error(other, 1),
+        choose(other, "optimal", total=1),
+        [0.2, 0.8],
+    ):
         assert released(tree, eps, "public data: another state").record["budgets_from"] == "public data: another state"
+
+
+def test_budgets_by_a_rule_are_checked():
+    """That they follow from the list of nodes alone is seen from the digest of the nodes and from the budgets themselves."""
+    shape = FAMILY.shape_digest
+    for rule in (uniform, cube_root):
+        assert origin(rule(FAMILY, 1)) == ("node counts", CHECKED, shape)
+        assert origin(rule(FAMILY, 1), said="policy: by vote") == ("policy: by vote", CHECKED, shape)
+    for rule in BY_NODES:
+        assert origin(choose(FAMILY, rule, total=1)) == (f"node counts: rule {rule}", CHECKED, shape)
+    assert origin(choose(FAMILY, "cube-root", tau=5), said="node counts") == ("node counts", CHECKED, shape)
+
+
+def test_weights_are_in_the_record():
+    """They can bend a rule to any budgets: whoever reads the record can ask where they are from."""
+    split = choose(FAMILY, "cube-root", total=1, weights=[1, 8])
+    budgets = {"origin": WEIGHTED, "digest": FAMILY.shape_digest, "weights": [1.0, 8.0]}
+    assert released(eps=split, budgets_from=None).record["budgets"] == budgets
+
+
+def test_an_allocation_is_checked_by_its_budgets():
+    """One with weights, or with budgets that somebody has put there, says it is by the nodes, and is not taken at its word."""
+    bent = cube_root(FAMILY, 1, [1, 8]), replace(cube_root(FAMILY, 1), eps=np.array([0.3, 0.7]))
+    for eps in bent:
+        assert origin(eps) == ("declared public", DECLARED, FAMILY.shape_digest)
+
+
+def test_what_cannot_be_checked_is_declared():
+    """Budgets from other counts or from other nodes, with the digest of those; and bare numbers, with none."""
+    old = Hierarchy.from_counts([[4000], [1000, 2000, 1000]], [None, [0, 0, 0]], FAMILY.levels)
+    assert origin(minimize_error(old, 1)) == ("declared public", DECLARED, old.digest)
+    assert origin(choose(old, "optimal", total=1)) == ("declared public: rule optimal", DECLARED, old.digest)
+    assert origin(cube_root(old, 1)) == ("declared public", DECLARED, old.shape_digest)
+    assert origin(choose(old, "cube-root", total=1)) == ("declared public: rule cube-root", DECLARED, old.shape_digest)
+    assert origin([0.5, 0.5], said="node counts: cube roots") == ("node counts: cube roots", DECLARED, None)
+    assert origin(minimize_error(old, 1), said="public data: 2010") == ("public data: 2010", DECLARED, old.digest)
+
+
+@settings(max_examples=25)
+@given(trees(least_levels=2, childless=False), seeds(), st.integers(0, 2))
+def test_a_best_split_of_these_counts_is_refused_however_they_are_written(tree, seed, empty):
+    """In another order, under other names, with empty leaves added, in other groups, as floats; kept in a file or not."""
+    rng = np.random.default_rng(seed)
+    leaves = np.append(rng.permutation(tree.counts[-1]), np.zeros(empty))
+    other = Hierarchy.from_counts([[leaves.sum()], leaves], [None, np.zeros(len(leaves), dtype=int)], ["other", "names"])
+    eps = np.full(len(tree.levels), 0.5)
+    for source in (
+        minimize_error(other, 1),
+        minimize_budget(other, 50),
+        pickle.loads(pickle.dumps(minimize_error(other, 1))),
+    ):
+        assert refusal(released, tree, replace(source, levels=tree.levels, eps=eps), by=ValueError) == OPTIMAL
+    split = choose(other, "optimal", total=1)
+    assert refusal(released, tree, replace(split, levels=tree.levels, eps=tuple(eps)), by=ValueError) == OPTIMAL
+
+
+def test_a_best_split_of_a_reordered_table_is_refused(tmp_path):
+    """By its file: rows in another order, an empty store more, other names of regions, and budgets read from JSON."""
+    rows = [("N", "a", 4), ("N", "b", 9), ("S", "c", 2), ("S", "d", 7)]
+    first = pd.DataFrame(rows, columns=["region", "store", "population"])
+    again = pd.DataFrame([("X", d, n) if r == "S" else (r, d, n) for r, d, n in [*rows[::-1], ("N", "e", 0)]])
+    one = Hierarchy.from_frame(first, ["region", "store"])
+    other = Hierarchy.from_frame(again.set_axis(first.columns, axis=1), ["region", "store"])
+    file = tmp_path / "split.json"
+    file.write_text(json.dumps(choose(one, "optimal", total=1).as_dict()))
+    assert refusal(released, other, Split.read(file), None, by=ValueError) == OPTIMAL
+    assert refusal(released, other, minimize_error(one, 1), None, by=ValueError) == OPTIMAL
 
 
 def test_only_an_optimum_of_this_very_tree_is_taken_for_one():
     """A single level has nothing to split, and errors that are tiny, or near, are not yet those of this tree."""
     lone = Hierarchy.from_counts([[3, 4]], [None])
     assert released(lone, minimize_error(lone, 1)).record["epsilon"] == 1.0
-    assert (
-        refusal(released, lone, minimize_budget(lone, 4), by=ValueError) == OPTIMAL
-    )  # here the total depends on the counts
+    assert refusal(released, lone, minimize_budget(lone, 4), by=ValueError) == OPTIMAL  # the total depends on the counts
     again = Hierarchy.from_counts(FAMILY.counts, FAMILY.parents)
     assert refusal(released, FAMILY, minimize_error(again, 1), by=ValueError) == OPTIMAL  # another object, the same counts
     empty, near = (Hierarchy.from_counts([[sum(n)], n], [None, [0, 0]]) for n in ([70_707, 0], [28, 36]))
     for other, total in [(empty, 1), (empty, 1e5), (near, 1)]:  # errors of 1e-10 people squared; errors within a millionth
         assert released(eps=minimize_error(other, total)).record["epsilon"] == pytest.approx(total)
+    assert released(eps=minimize_error(NEAR, 1)).record["budgets"]["origin"] == DECLARED  # a person less
 
 
 def test_a_rule_may_be_the_optimum():
     """Where all counts are large, node counts give the best split, and so does last year: neither looked at these."""
     old, new = (Hierarchy.from_counts([[sum(n)], n], [None, [0, 0]]) for n in ([4000, 6000], [4200, 6800]))
     for eps in (cube_root(new, 1), minimize_error(old, 1)):
-        assert eps.kkt_spread < 1e-14 or eps.optimised_on is old
+        assert eps.kkt_spread < 1e-14 or eps.chosen_on == Source.counts(old)
         assert released(new, eps, "public data").record["epsilon"] == 1.0
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule in BY_NODES])
+def test_a_split_costs_what_it_shows(rule):
+    """The decimals of a split are what is spent, to the last digit, whatever the number of rows."""
+    tree = load_state("DE", "geography", levels=["state", "county", "tract"])
+    split = choose(tree, rule, tau=1e5, rows_per_person=4)
+    found = released(tree, split, None, contributions=4)
+    assert [level["epsilon"] for level in found.record["levels"]] == [*split.eps]
+    assert found.record["epsilon"] == split.total
+
+
+# ---- what it costs ----
+
+
+def test_preparing_spends_nothing_and_draws_nothing(monkeypatch):
+    """All that can be refused is refused, and what it will cost is known, before anything is spent or drawn."""
+    monkeypatch.setattr(Noise, "add", lambda *_: pytest.fail("noise was drawn"))
+    plan = prepare(FAMILY, [0.5, 0.25], budgets_from="policy", neighbours=CHANGE_PLACE)
+    assert plan.epsilon == Fraction(1, 4) and "70707" not in repr(plan) and "30303" not in repr(plan)
+    assert not {"date", "account"} & {*plan.record}
+
+
+def test_each_draw_is_a_release_of_its_own():
+    """Drawing twice gives other noise, and is paid for twice."""
+    purse, plan = Accountant(1), prepare(FAMILY, [1e-4, 1e-4], budgets_from="policy")
+    one, other = plan.draw(purse), plan.draw(purse)
+    assert one.counts[1].tolist() != other.counts[1].tolist() or one.counts[0] != other.counts[0]  # by chance once in 10⁸
+    assert len(purse.entries) == 2 and [found.record["account"]["line"] for found in (one, other)] == [1, 2]
+
+
+def test_the_release_is_booked_before_anything_is_drawn(monkeypatch):
+    """So that noise which somebody has seen is always paid for; and what was booked stays so if drawing fails."""
+    purse = Accountant(1)
+
+    def fail(noise, counts):
+        assert len(purse.entries) == 1
+        raise MemoryError
+
+    monkeypatch.setattr(Noise, "add", fail)
+    with pytest.raises(MemoryError):
+        released(accountant=purse)
+    assert purse.spent == 1.0
+
+
+def test_the_receipt_is_in_the_record(tmp_path):
+    """Which account, which line of it, and what is spent in all; or that nothing is keeping count."""
+    purse = Accountant.open(tmp_path / "an.account", 3)
+    purse.spend(0.5, "another release")
+    assert released(accountant=purse).record["account"] == purse.receipt(2)
+    assert purse.receipt(2)["spent"] == 1.5 and released().record["account"] == NO_ACCOUNT
 
 
 def test_what_costs_nothing_is_not_charged():
@@ -241,6 +445,7 @@ def test_what_costs_nothing_is_not_charged():
     found = released(Hierarchy.from_counts([[5], [5]], [None, [0]]), neighbours=CHANGE_PLACE, accountant=purse)
     assert [n.tolist() for n in found.counts] == [[5], [5]]
     assert (found.record["epsilon"], purse.entries) == (0.0, ())
+    assert found.record["account"] == "not charged: nothing is spent"
 
 
 def test_the_account_says_what_was_released():
@@ -254,7 +459,9 @@ def test_the_record_in_full():
     """Every word of the record is meant for its reader: for both kinds of neighbours, and with and without consistency."""
     before = datetime.now(UTC).replace(microsecond=0)
     first = released(eps=[0.5, 0.25]).record
-    second = released(eps=[0.5, 0.25], budgets_from="policy: by vote", neighbours=CHANGE_PLACE, consistent=False).record
+    options = {"budgets_from": "policy: by vote", "neighbours": CHANGE_PLACE, "consistent": np.False_, "contributions": 3}
+    promised = {"bounded_by": "the column person", "nodes_from": "a public list"}
+    second = released(eps=[0.5, 0.25], **options, **promised).record
     for record in (first, second):
         assert before <= datetime.fromisoformat(record.pop("date")) <= datetime.now(UTC)
     assert first == {
@@ -265,126 +472,30 @@ def test_the_record_in_full():
             {"level": "block", "nodes": 2, "epsilon": 0.25, "sensitivity": 1, "scale": 4.0},
         ],
         "neighbours": "add or remove one person",
-        "composition": "parallel within a level, sequential over levels: the epsilons of the levels add up",
+        "rows_per_person": 1,
+        "bounded_by": "a promise about the data, not checked",
+        "nodes_from": "they came with the counts, and are declared public",
         "budgets_from": "policy",
+        "budgets": {"origin": "declared public, not checked", "digest": None},
+        "composition": "a person moves the counts of a level by at most its sensitivity; the epsilons of the levels add up",
         "mechanism": "discrete Laplace on int64 (OpenDP make_laplace), P(k) proportional to exp(-|k|/scale)",
         "post_processing": "nearest whole numbers, not negative, children summing to parents, top down",
+        "consistent": True,
         "software": {"opendp": opendp_version(), "helpers": helpers.__version__},
+        "account": "none: nothing adds up what is spent on these people",
     }
-    assert second == first | {
+    assert (PROMISED, WITH_THE_COUNTS) == (first["bounded_by"], first["nodes_from"])
+    assert second == first | promised | {
+        "released": "the number of rows about people in every node of every level; the list of nodes is taken as public",
         "epsilon": 0.25,
         "levels": [
             {"level": "state", "nodes": 1, "epsilon": 0.0, "sensitivity": 0, "scale": 0.0},
-            {"level": "block", "nodes": 2, "epsilon": 0.25, "sensitivity": 2, "scale": 8.0},
+            {"level": "block", "nodes": 2, "epsilon": 0.25, "sensitivity": 6, "scale": 24.0},
         ],
         "neighbours": "change one person's place",
+        "rows_per_person": 3,
         "budgets_from": "policy: by vote",
         "post_processing": "clipped at zero",
+        "consistent": False,
     }
-
-
-def test_a_release_shows_its_sizes_and_its_cost():
-    """The short form names the levels with their sizes, ε and the neighbours, and no count."""
-    tree = Hierarchy.from_counts([[2000], [1] * 2000], [None, [0] * 2000], levels=["state", "block"])
-    assert repr(released(tree)) == "PrivateRelease(1 state, 2,000 block; ε = 1.0, neighbours: add or remove one person)"
-
-
-def test_the_table_has_a_row_for_each_node():
-    """Level, position, parent, label and count of each node; the top has no parent, and labels may be missing."""
-    leaves = pd.DataFrame({"county": ["b", "a", "a"], "block": [7, 8, 9], "population": [1, 2, 3]})
-    tree = Hierarchy.from_frame(leaves, ["county", "block"])
-    found = released(tree)
-    rows = {"level": ["county"] * 2 + ["block"] * 3, "node": [0, 1, 0, 1, 2], "parent": [None, None, 0, 0, 1]}
-    rows |= {"label": ["a", "b", "8", "9", "7"], "count": np.concatenate(found.counts)}
-    pd.testing.assert_frame_equal(found.table(), pd.DataFrame(rows).astype({"parent": "Int64"}))
-    bare = released(Hierarchy.from_counts(tree.counts, tree.parents)).table()
-    assert bare.label.tolist() == [""] * 5 and bare.level.tolist() == ["level 1"] * 2 + ["level 2"] * 3
-
-
-def test_saving_writes_both_files_or_none(tmp_path, monkeypatch):
-    """The table and the record are written together; if one fails, the folder is not there and nothing is left behind."""
-    found = released()
-    monkeypatch.setattr(json, "dumps", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        found.save(tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
-    monkeypatch.undo()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "another disc"))  # a renaming must not leave its own
-    assert sorted(path.name for path in found.save(tmp_path / "rather" / "deep" / "out").iterdir()) == sorted(FILES)
-    assert [path.name for path in (tmp_path / "rather" / "deep").iterdir()] == ["out"]
-
-
-def test_what_was_saved_is_what_was_released(tmp_path):
-    """Read back, the table has the counts, labels and parents, and the record is the record."""
-    tree = load_state("DE", "geography", ["state", "county"])
-    found = released(tree, budgets_from="policy: ε by vote")
-    folder = found.save(str(tmp_path / "delaware"))
-    assert folder == tmp_path / "delaware"
-    table = pd.read_csv(folder / "counts.csv", dtype={"label": str})
-    assert table["count"].tolist() == np.concatenate(found.counts).tolist()
-    assert table.label.tolist() == ["10", *tree.labels[1].tolist()] and table.parent.tolist()[1:] == [0, 0, 0]
-    lines = (folder / "counts.csv").read_text(encoding="utf-8").splitlines()
-    assert lines[:2] == ["level,node,parent,label,count", f"state,0,,10,{found.counts[0][0]}"]
-    text = (folder / "record.json").read_text(encoding="utf-8")
-    assert json.loads(text) == found.record
-    assert text.startswith('{\n  "released": ') and text.endswith("}\n") and '"policy: ε by vote"' in text
-
-
-def cost_of(folder):
-    """The whole budget of the release that is saved there."""
-    return json.loads((folder / "record.json").read_text(encoding="utf-8"))["epsilon"]
-
-
-def test_a_release_is_not_overwritten_by_accident(tmp_path):
-    """An existing folder is refused; with overwrite=True it is replaced, unless it holds anything else."""
-    first, second = released(), released(eps=[1, 1])
-    folder = first.save(tmp_path / "out")
-    words = f"folder must be new (overwrite=True replaces a release), got {str(folder)!r}, which exists"
-    assert refusal(second.save, folder, by=FileExistsError) == words and cost_of(folder) == 1.0
-    second.save(str(folder), overwrite=True)
-    assert cost_of(folder) == 2.0
-    (folder / "notes.txt").write_text("mine")
-    for place in (folder, folder / "notes.txt"):
-        words = f"folder must hold a release and nothing else to be overwritten, got {str(place)!r}"
-        assert refusal(first.save, place, overwrite=True, by=FileExistsError) == words
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, "notes.txt"])
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_folder_that_cannot_be_is_refused(tmp_path):
-    """A folder is a path, and not below a file."""
-    (tmp_path / "file").write_text("old")
-    below = tmp_path / "file" / "out"
-    words = f"folder must be in a folder, got {str(below)!r}, which would be below a file"
-    assert refusal(released().save, below, by=FileExistsError) == words
-    for folder, error in ((None, TypeError), (b"out", TypeError), ("o\0ut", ValueError)):
-        with pytest.raises(error, match="folder must be a path"):
-            released().save(folder)
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_names_with_carriage_returns_are_saved(tmp_path):
-    """A label is read back as it was, whatever line end is in it."""
-    frame = pd.DataFrame({"a": ["x\ry", "z"], "population": [2, 3]})
-    folder = released(Hierarchy.from_frame(frame, ["a"]), [1]).save(tmp_path / "out")
-    assert pd.read_csv(folder / "counts.csv").label.tolist() == ["x\ry", "z"]
-
-
-LAST = {"a new one": (False, PermissionError), "another": (True, PermissionError), "Ctrl-C": (True, KeyboardInterrupt)}
-
-
-@pytest.mark.parametrize("before, error", LAST.values(), ids=LAST)
-def test_a_release_that_cannot_be_put_in_place_changes_nothing(before, error, tmp_path, monkeypatch):
-    """Whatever stops the last renaming, an earlier release is back where it was, and nothing else is left behind."""
-    folder, rename = tmp_path / "out", Path.rename
-    old = (released().save(folder) / "record.json").read_bytes() if before else None
-
-    def fail(path, target):
-        if path.name == "fresh":
-            raise error("not today")
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "rename", fail)
-    assert refusal(released(eps=[1, 1]).save, folder, overwrite=True, by=error) == "not today"
-    assert list(tmp_path.iterdir()) == [folder] * before
-    assert not before or (folder / "record.json").read_bytes() == old
+    assert json.loads(json.dumps([first, second])) == [first, second]

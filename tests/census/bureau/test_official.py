@@ -206,7 +206,7 @@ def test_zips_with_odd_fields_are_refused(tmp_path):
     damaged = "must be a whole zip, got a damaged one: "
     assert listed(9, b"\x08", b"vtgeo\xff\xff\xff\xff.pl").startswith(f"{damaged}'utf-8' codec can't decode byte 0xff")
     far = b"\x01\x00\x08\x00" + b"\xff" * 8  # in 64 bits, because it does not fit into 32
-    assert listed(42, b"\xff" * 4, extra=far) == f"{damaged}Python int too large to convert to C long"
+    assert listed(42, b"\xff" * 4, extra=far).startswith(f"{damaged}Python int too large")
     assert listed(20, b"\x00\x00\x10\x00" * 2) == f"{damaged}it ends too early"
     line = "a\x1b[2J\nb" + "c" * 200 + ".pl"
     assert listed(28, len(line).to_bytes(2, "little"), line.encode()) == (

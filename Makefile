@@ -27,10 +27,10 @@ pdf: book  ## build the website and the whole book as one PDF, linked from every
 zip: book  ## build the website and a zip of it, linked from every page, that opens from the file system
 	$(BIN)/python tools/take_along.py zip
 
-lite: book  ## build the website with JupyterLite in it: each chapter's button runs it in the reader's browser
+lite: book  ## build the website with JupyterLite in it: each chapter's button runs it in the reader's browser; needs npm
 	$(BIN)/python tools/lite.py
 
-site: book  ## all of it: the website, its zip, the PDF and JupyterLite
+site: book  ## all of it: the website, its zip, the PDF and JupyterLite; needs Chromium and npm
 	$(BIN)/python tools/take_along.py zip pdf
 	$(BIN)/python tools/lite.py
 
@@ -47,7 +47,7 @@ test-bare: $(READY)  ## run each chapter alone in an empty folder, with only the
 	$(BIN)/python -m pytest -n 0 tools/bare.py
 
 # To try others than chapters 2, 4 and 8: make test-lite CHAPTERS="05 06"
-test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in Chromium, to the end; needs npm, some minutes
+test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in Chromium, to the end; some minutes
 	LITE_CHAPTERS="$(CHAPTERS)" $(BIN)/python -m pytest -n 0 -rA tools/lite_in_browser.py
 
 _build/html/lite:
@@ -74,7 +74,7 @@ test-latest:  ## run the tests on the newest versions of all dependencies, in an
 	$(LATEST)/bin/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(LATEST)/ready
 	@echo "Newer than the pins of requirements.txt:"
-	@sed -n 's/^\([^ ]*==[^ ]*\).*/\1/p' requirements.txt > $(LATEST)/pinned.txt
+	@sed -n 's/^\([^ =[]*\)[^ =]*\(==[^ ]*\).*/\1\2/p' requirements.txt > $(LATEST)/pinned.txt
 	@$(LATEST)/bin/pip freeze --exclude-editable | tr _ - | grep -ivxFf $(LATEST)/pinned.txt || echo "  nothing"
 	$(MAKE) test BIN=$(LATEST)/bin READY=$(LATEST)/ready
 

@@ -26,7 +26,9 @@ from manuscript import CHAPTERS, ROOT, read_notebook
 from pins import download, pinned
 
 PYODIDE = "314.0.3"  # of the series that the kernel is made for, and the one that `make test-lite` can put together offline
-INTEGRITY = "sha512-sK40My6m8tmBUYtYH9au9rXUeh9x0wfahtHdOlGmJxZDsKBGKtP6KznyFB2+u/klbQTdDionR0uaVd176zVQzQ=="  # of npm's file
+INTEGRITY = (
+    "sha512-sK40My6m8tmBUYtYH9au9rXUeh9x0wfahtHdOlGmJxZDsKBGKtP6KznyFB2+u/klbQTdDionR0uaVd176zVQzQ=="  # of npm's file
+)
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 LICENCE = f"""Pyodide {PYODIDE}: Mozilla Public License 2.0, https://mozilla.org/MPL/2.0/
 Source: https://github.com/pyodide/pyodide/tree/{PYODIDE}
@@ -90,7 +92,9 @@ def unpack(pack: bytes, folder: Path, integrity: str = INTEGRITY) -> None:
     """Unpack what a browser needs of Pyodide, if it is the file whose hash stands above."""
     found = f"sha512-{b64encode(sha512(pack).digest()).decode()}"
     if found != integrity:
-        sys.exit(f"pyodide@{PYODIDE} of npm must have the hash {integrity}, got {found}: it is another file than the one tested.")
+        sys.exit(
+            f"pyodide@{PYODIDE} of npm must have the hash {integrity}, got {found}: it is another file than the one tested."
+        )
     folder.mkdir(parents=True)
     with tarfile.open(fileobj=BytesIO(pack)) as files:
         for name in RUNTIME:

@@ -1,6 +1,6 @@
 """What the requirements pin: packages by version, and each file by its hash, so that nobody can put another in its place.
 
-    pin: the lines of one package in a requirements file, a version and its hashes
+pin: the lines of one package in a requirements file, a version and its hashes
 """
 
 import re
@@ -39,5 +39,14 @@ def download(folder: Path, requirements: str, *options: str) -> None:
     with TemporaryDirectory() as work:
         wanted = Path(work, "requirements.txt")
         wanted.write_text(requirements, encoding="utf-8")
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--require-hashes",
+        ]
         subprocess.run([*command, *options, "--dest", str(folder), "--requirement", str(wanted)], check=True)

@@ -1,4 +1,4 @@
-"""The packages of Pyodide put together from PyPI, for tests on machines that reach nothing else. Never a part of the website.
+"""The packages of Pyodide put together from PyPI, for tests on machines that reach no other place. Never on the website.
 
     lock: Pyodide's own list of its packages, with the hash of each file
 

@@ -277,8 +277,14 @@ def packed(text):
 
 WIDE = f"{','.join(f'c{i}' for i in range(1000))}\n{'1,' * 999}1"
 HOSTILE = {  # what is after the #, and what the page says
-    "a long link": (f"table={packed('ward,patients' + 15_000_000 * chr(10) + 'a,1')}", "The link has "),  # such links hung the tab
-    "a short link to a large table": (f"table={packed('ward,patients' + 2_000_000 * chr(10) + 'a,1')}", "its table too large"),
+    "a long link": (
+        f"table={packed('ward,patients' + 15_000_000 * chr(10) + 'a,1')}",
+        "The link has ",
+    ),  # such links hung the tab
+    "a short link to a large table": (
+        f"table={packed('ward,patients' + 2_000_000 * chr(10) + 'a,1')}",
+        "its table too large",
+    ),
     "a damaged link": ("table=!", "The link is damaged"),
     "a table of a thousand columns": (f"table={packed(WIDE)}", "Line 1 has 1000 columns. The most is 51."),
     "node counts of a thousand levels": (f"nodes={'1,' * 999}1", "There are 1000 levels. The most is 50."),

@@ -116,7 +116,9 @@ def test_every_page_has_a_policy_before_all_else(site):
         assert {s for s in found["script-src"] if not s.startswith("'sha256-")} == {"'self'"}, page.name
         everything = set.union(*found.values())
         known = {"'self'", "'none'", "'unsafe-inline'", "data:", *found["script-src"]}
-        assert everything <= known and found["connect-src"] == ({"'self'"} if page.stem == "search" else {"'none'"}), page.name
+        assert everything <= known and found["connect-src"] == ({"'self'"} if page.stem == "search" else {"'none'"}), (
+            page.name
+        )
 
 
 def test_no_script_stands_in_an_attribute_or_in_the_text(site):
@@ -298,7 +300,11 @@ def test_an_injected_script_does_not_run(browser, site, tmp_path, injected, sche
 def test_a_policy_stands_behind_the_charset():
     """Browsers look for the charset at the very beginning; a page that is only a refresh begins with its policy."""
     page = '<head><meta charset="utf-8" /><script>a</script>'
-    assert with_policy(page).index("charset") < with_policy(page).index("Content-Security-Policy") < with_policy(page).index(">a<")
+    assert (
+        with_policy(page).index("charset")
+        < with_policy(page).index("Content-Security-Policy")
+        < with_policy(page).index(">a<")
+    )
     assert with_policy("<p>").startswith('<meta http-equiv="Content-Security-Policy"')
 
 

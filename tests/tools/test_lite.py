@@ -59,7 +59,7 @@ def test_pages_keep_a_place_for_the_button():
 
 
 def test_pyodide_is_of_the_site_and_its_packages_are_of_its_version():
-    """No setting names an interpreter elsewhere; packages come from one place, over a secure connection, and none from PyPI."""
+    """No setting names an interpreter elsewhere; packages come from one place, by a secure connection, none from PyPI."""
     settings = json.loads(json.dumps(lite.CONFIG))["jupyter-config-data"]["litePluginSettings"][lite.KERNEL]
     place = f"https://cdn.jsdelivr.net/pyodide/v{lite.PYODIDE}/full/"
     assert settings == {"loadPyodideOptions": {"packageBaseUrl": place}, "disablePyPIFallback": True}
@@ -77,7 +77,7 @@ def packed(names):
 
 
 def test_pyodide_is_unpacked_if_it_is_the_file_that_was_tested(tmp_path):
-    """Another file than that of the hash is refused before anything of it is written; of the right one, the needed files go in."""
+    """A file of another hash is refused before any of it is written; of the right one, the needed files go in."""
     pack = packed([*lite.RUNTIME, "console.html"])
     with pytest.raises(SystemExit, match=rf"^pyodide@{lite.PYODIDE} of npm must have the hash sha512-.{{88}}, got sha512-"):
         lite.unpack(pack, tmp_path / "pyodide")

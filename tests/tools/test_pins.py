@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 import tomllib
+from itertools import pairwise
 
 import pytest
 import yaml
@@ -84,12 +85,14 @@ def test_some_pins_out_of_all():
 
 
 RUNNERS = [ROOT / "Makefile", ROOT / "binder" / "postBuild", ROOT / ".ci" / "run"]
-FETCHES = re.compile(r"\b(?:pip3? (?:install|download|wheel)|uv (?:pip install|sync|add|run|tool)|uvx|pipx|conda|mamba|npx)\b|\b(?:npm|curl|wget|git) (?!--version)[a-z]")
+FETCHES = re.compile(
+    r"\b(?:pip3? (?:install|download|wheel)|uv (?:pip install|sync|run|tool)|uvx|pipx|conda|npx|npm|curl|wget|git clone)\b"
+)
 NEWEST = "$(LATEST)/bin/pip install --quiet --requirement $(LATEST)/newest.txt"  # what is newest has no hash in any file
 
 
 def commands():
-    """(file, line) of every command that the runners and the workflows have and that could bring something from elsewhere."""
+    """(file, line) of every command of the runners and the workflows that could bring something from elsewhere."""
     for path in RUNNERS:
         lines = text(path).replace("\\\n", " ").splitlines()
         yield from ((path, line.strip()) for line in lines if FETCHES.search(line.partition("#")[0]))
@@ -103,7 +106,7 @@ def is_safe(line):
     """Does the command take what has a hash, or what is here already, and nothing else?"""
     words = shlex.split(line)
     here = "--no-deps" in words and "--no-build-isolation" in words and words[-1] == "."
-    files = [ROOT / after for word, after in zip(words, words[1:], strict=False) if word == "--requirement"]
+    files = [ROOT / after for word, after in pairwise(words) if word == "--requirement"]
     return here or ("--require-hashes" in words and files != [] and all(file in (LOCK, BINDER) for file in files))
 
 
@@ -158,7 +161,12 @@ def test_binder_has_the_versions_of_the_book():
     assert {name: book[name] for name in ours} == ours
     project = tomllib.loads(text(ROOT / "pyproject.toml"))
     extras = project["project"]["optional-dependencies"]
-    wanted = [*project["project"]["dependencies"], *extras["notebooks"], *extras["release"], *project["build-system"]["requires"]]
+    wanted = [
+        *project["project"]["dependencies"],
+        *extras["notebooks"],
+        *extras["release"],
+        *project["build-system"]["requires"],
+    ]
     assert {normal(re.match(r"[\w.-]+", one)[0]) for one in wanted} <= {*ours}
 
 

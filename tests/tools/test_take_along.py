@@ -15,7 +15,7 @@ import take_along
 from _ext.docstrings import to_rst
 from bs4 import BeautifulSoup
 from chromium import CHROMIUM, chromium
-from manuscript import CHAPTERS, ROOT, code_cells, first_heading, read_notebook, toc_pages
+from manuscript import CHAPTERS, code_cells, first_heading, read_notebook, toc_pages
 from nbclient import NotebookClient
 from support.browser import NO_BROWSER, needs_browser
 

@@ -112,7 +112,7 @@ def _columns(
     start, lines = _first_lines(path, text), array("q")
     separator = max(",;\t", key=start[-1].count)
     rows = _rows(path, csv.reader(chain(start, text), delimiter=separator, skipinitialspace=True, strict=True), lines)
-    header = _header(path, next(rows), lines)
+    header = _header(f"{path}, line {len(start)}", next(rows))
     places = {name: at for at, name in enumerate(header) if name and (keep is None or name in keep)}
     return tuple(filter(None, header)), lines, _encoded(rows, len(header), places)
 
@@ -144,16 +144,16 @@ def _rows(path: Path, reader: Any, lines: array) -> Iterator[list[str]]:
         raise ValueError(f"{path}, from line {lines[-1] + 1 if lines else 1} on: {_QUOTES}, and {_CELLS}") from None
 
 
-def _header(path: Path, row: list[str], lines: Sequence[int]) -> list[str]:
+def _header(where: str, row: list[str]) -> list[str]:
     """The names of the columns. One of several lines is refused: as a rule, a quote that was not closed made it."""
     names: dict[str, int] = {}
     for at, text in enumerate(row, start=1):
         if UNPRINTABLE.search(text.strip()):
-            raise ValueError(f"{path}, line {lines[0]}: the name of column {at} must be printable, on one line, in UTF-8")
+            raise ValueError(f"{where}: the name of column {at} must be printable, on one line, in UTF-8")
         first = names.setdefault(tidy(text), at)
         if first != at and tidy(text):
             both = f"columns {first} and {at} have the same"
-            raise ValueError(f"{path}, line {lines[0]}: column names must be distinct, but {both}")
+            raise ValueError(f"{where}: column names must be distinct, but {both}")
     return [*map(tidy, row)]
 
 

@@ -106,10 +106,11 @@ class Sheet:
         A column with a number for a name is not taken unless `count` names it: in a file without a header, that number may
         be a count itself.
         """
+        named = self._check_columns(levels)
         if count is not None:
             return self._check_columns([count])[0]
         self._check_rows()
-        others = [name for name in self.kept if name not in [*map(tidy, levels)]]
+        others = [name for name in self.kept if name not in named]
         if "population" in others:
             return "population"
         found = [name for name in others if all(map(_may_be_count, self.kept[name].names))]

@@ -146,6 +146,7 @@ NO_COUNT = {  # (content, count, what follows the path)
     "another": (GOOD, "people", " has no column 'people'; its columns are region, store, population"),
     "a number for a name": ("region,store,812\nN,a,3\n", None, f" has no column of numbers besides the levels{NAME_IT}"
                             f"{THE_DATA}"),
+    "no level": (GOOD.replace("store", "shop"), None, " has no column 'store'; its columns are region, shop, population"),
     "no rows": ("region,store,n\n", None, " has a header and no rows"),
     "two numbers for names": ("region,store,812,x\nN,a,3,4\n", None,
                               f" has several columns of numbers{NAME_IT}{THE_DATA}"),

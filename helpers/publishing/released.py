@@ -225,7 +225,7 @@ def _pieces(table: pd.DataFrame, record: dict[str, Any]) -> list[pd.DataFrame]:
     ends = np.cumsum(nodes)
     if len(table) == ends[-1]:
         pieces = [table.iloc[end - n : end] for end, n in zip(ends, nodes, strict=True)]
-        if all((piece.iloc[:, 0] == level["level"]).all() for piece, level in zip(pieces, record["levels"], strict=True)):
+        if all({*piece.iloc[:, 0]} == {level["level"]} for piece, level in zip(pieces, record["levels"], strict=True)):
             return pieces
     raise Misfit(f"{COUNTS} does not have the nodes that the record lists")
 

@@ -319,7 +319,7 @@ def test_weights_are_in_the_record():
 
 
 def test_an_allocation_is_checked_by_its_budgets():
-    """One with weights, or with budgets that somebody has put there, says it is by the nodes, and is not taken at its word."""
+    """One with weights, or with budgets that somebody put there, says it is by the nodes, and is not taken at its word."""
     bent = cube_root(FAMILY, 1, [1, 8]), replace(cube_root(FAMILY, 1), eps=np.array([0.3, 0.7]))
     for eps in bent:
         assert origin(eps) == ("declared public", DECLARED, FAMILY.shape_digest)

@@ -16,7 +16,8 @@ PAGE = (ROOT / "book" / "architecture.md").read_text(encoding="utf-8")
 RECIPES = dict(
     re.findall(r"^### ([^\n:]+)[^\n]*\n(.*?)(?=^##)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.S | re.M)
 )
-COMMAND = "release patients.csv --levels region,hospital,ward,diagnosis --total 1 --output released.csv"
+COMMAND = "release patients.csv --levels region,hospital,ward,diagnosis --total 1 --output released"
+COMMAND += " --account patients.account --budget 3"
 
 
 def test_the_way_of_a_release_is_the_one_on_the_page(tmp_path, monkeypatch):

@@ -111,7 +111,8 @@ def asked_for(draw, command, table):
     digits = st.tuples(powers(-3, 3), st.integers(1, 12)).map(lambda drawn: f"{drawn[0]:.{drawn[1]}g}")
     weight = powers(-3, 3).map("{:.3g}".format)
     values = {
-        "what": st.sampled_from(ODD_STATES), "--rows-per-person": st.integers(1, 9).map(str), "--total": digits | st.sampled_from(["1", "0.3", "1e-5", "1e9", "2.50"]),
+        "what": st.sampled_from(ODD_STATES), "--rows-per-person": st.integers(1, 9).map(str),
+        "--total": digits | st.sampled_from(["1", "0.3", "1e-5", "1e9", "2.50"]),
         "--tau": powers(-3, 8).map("{:.4g}".format), "--weights": st.tuples(*[weight] * len(table.levels)).map(",".join),
         "--rule": st.sampled_from(RULES if command == "allocate" else RULES[:2]), "--trials": st.integers(4, 6).map(str),
         "--seed": (st.sampled_from([0, 1, 2**64]) | st.integers(0, 2**500)).map(str),

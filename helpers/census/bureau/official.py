@@ -174,7 +174,7 @@ class _InPieces(io.FileIO):
     """A file that is never read as a whole: the list of members of a zip could be as long as the file."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        if (size or 0) > lines.PIECE:
+        if size is not None and size > lines.PIECE:
             raise zipfile.BadZipFile(f"its list of members has {size:,} bytes")
         return super().read(size) or b""
 

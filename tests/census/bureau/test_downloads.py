@@ -413,9 +413,10 @@ def answered(*headers, status="200 OK", body=CONTENT):
     return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode("latin-1") + body
 
 
-CHUNKED, NO_LENGTH = "Transfer-Encoding: chunked", ("abc", "-5", "", "5.0", "9" * 5000, "²")
+CHUNKED = "Transfer-Encoding: chunked"
+NO_LENGTHS = {"of letters": "abc", "negative": "-5", "empty": "", "decimal": "5.0", "endless": "9" * 5000, "raised": "²"}
 SURVIVED = {  # answers that the next one, or what comes with it, makes up for
-    **{f"length {length[:5]!r}": answered(f"Content-Length: {length}") for length in NO_LENGTH},
+    **{f"a length {name}": answered(f"Content-Length: {length}") for name, length in NO_LENGTHS.items()},
     "a range beyond numbers": answered(f"Content-Range: bytes 0-9/{'9' * 5000}", f"Content-Length: {len(CONTENT)}"),
     "too short": answered(f"Content-Length: {len(CONTENT) + 1}"),
     "two lengths": answered("Content-Length: 5", "Content-Length: 6"),
@@ -637,7 +638,7 @@ def test_a_record_that_is_none_is_refused(record, server, cache):
     assert_works_next(server, cache)
 
 
-@pytest.mark.parametrize("form", ["{}", "{}\n", "\n{}\t*data.bin\r\n"])
+@pytest.mark.parametrize("form", ["{}", "{}\n", "\n{}\t*data.bin\r\n"], ids=["alone", "a line", "of Windows"])
 def test_records_of_other_programs_are_understood(form, server, cache):
     """Capitals, no name, another end of line."""
     fetch(server)

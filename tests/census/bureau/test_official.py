@@ -73,7 +73,7 @@ NO_SERVERS = [
 ]
 
 
-@pytest.mark.parametrize("said", NO_SERVERS)
+@pytest.mark.parametrize("said", NO_SERVERS, ids=range(len(NO_SERVERS)))
 def test_a_server_has_an_address(said, monkeypatch):
     """What is none is refused before anything is asked."""
     monkeypatch.setenv("BOOK_CENSUS_URL", f" {said} ")
@@ -212,6 +212,16 @@ def test_zips_with_odd_fields_are_refused(tmp_path):
     assert listed(28, len(line).to_bytes(2, "little"), line.encode()) == (
         f"must be a zip with the member vtgeo2020.pl, got a?[2J?b{'c' * 113}"
     )
+
+
+@pytest.mark.parametrize("members, got", [("", "an empty one"), ("abcdef", "a, b, c, d, e")], ids=["none", "six"])
+def test_the_first_members_are_named(members, got, tmp_path):
+    """Five at most, where the right one is not there."""
+    with zipfile.ZipFile(tmp_path / "vt.zip", "w") as archive:
+        for name in members:
+            archive.writestr(name, "")
+    said = f"must be a zip with the member vtgeo2020.pl, got {got}"
+    assert said_of_zip(tmp_path, (tmp_path / "vt.zip").read_bytes()) == said
 
 
 def test_a_zip_lists_few_members(tmp_path, monkeypatch):

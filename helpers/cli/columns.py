@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
+from operator import lt
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,6 +28,7 @@ from ..tables import tidy
 
 # Control characters, line ends, and what turns text around.
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_PLAIN = re.compile("[!-~\n]*")
 _CHUNK = 2**16  # cells that are encoded at a time: enough to make the cost of a call vanish, and little memory
 _LONGEST = 2**24  # letters of a first line: 16 for each of a million columns
 _QUOTES = "a row must close the quotes that it opens, with a separator behind them"
@@ -42,8 +44,10 @@ class Column:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """The texts, each in the one spelling of `tidy`."""
-        return [*map(tidy, self.texts)]
+        """The texts, each in the one spelling of `tidy`; if all are plain words, which is seen at one look, as they are."""
+        whole = "\n".join(self.texts)
+        plain = _PLAIN.fullmatch(whole) and whole.count("\n") < len(self.texts)
+        return self.texts if plain else [*map(tidy, self.texts)]
 
     @cached_property
     def categories(self) -> pd.Categorical:
@@ -52,8 +56,11 @@ class Column:
         >>> Column(np.array([0, 1, 0, 2]), ["S", "N", " S"]).categories.codes.tolist()
         [1, 0, 1, 1]
         """
-        names, places = np.unique(np.array(self.names, dtype=object), return_inverse=True)
-        return pd.Categorical.from_codes(places[self.codes], pd.Index(names, dtype=object))
+        names, codes = np.array(self.names, dtype=object), self.codes
+        if not all(map(lt, names, islice(names, 1, None))):  # unlike in most files, where codes come in order
+            names, places = np.unique(names, return_inverse=True)
+            codes = places[codes]
+        return pd.Categorical.from_codes(codes, pd.Index(names, dtype=object))
 
     def first(self, code: int) -> int:
         """The first row with this code."""

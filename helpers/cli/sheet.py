@@ -19,6 +19,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from math import isfinite
+from operator import not_
 from pathlib import Path
 
 import numpy as np
@@ -151,7 +152,7 @@ class Sheet:
 
     def _names(self, name: str) -> pd.Categorical:
         column = self.kept[name]
-        self._refuse(name, (not text for text in column.names), f"{name} is empty; every row must name one")
+        self._refuse(name, map(not_, column.names), f"{name} is empty; every row must name one")
         unprintable = f"{name} must be text that can be printed, and has a control character (not shown)"
         self._refuse(name, map(UNPRINTABLE.search, column.names), unprintable)
         return column.categories

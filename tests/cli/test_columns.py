@@ -14,6 +14,7 @@ from support.refusals import refusal
 
 from helpers.cli import columns
 from helpers.cli.columns import Column, read_columns
+from helpers.tables import tidy
 
 GOOD = "region,store,population\nN,007,3\nN,7,0\nS,007,12\n"
 ROW = "a row must close the quotes that it opens, with a separator behind them, and have cells of at most 131,072 letters"
@@ -77,10 +78,26 @@ def test_a_table_may_be_wide(tmp_path):
 
 
 def test_names_are_categories_in_order():
-    """Texts that are one name have one code, and codes are in the order of the names."""
+    """Texts that are one name have one code, and codes are in the order of the names, whether they came in order or not."""
+    for texts in (["N", "S"], ["S", "N"], ["N"], ["N", "N "], ["a", "c", "b"]):
+        found = Column(np.array([0, len(texts) - 1, 0]), texts).categories
+        assert [*found.categories] == sorted({*map(tidy, texts)}) and [*found] == [tidy(texts[at]) for at in (0, -1, 0)]
     column = Column(np.array([2, 0, 1, 0]), ["S", "N ", "N"])
     assert [*column.categories] == ["N", "S", "N", "S"] and [*column.categories.categories] == ["N", "S"]
     assert column.names == ["S", "N", "N"] and [column.first(code) for code in range(3)] == [1, 2, 0]
+
+
+TEXTS = {
+    "plain": ["007", "a-b", "~", "!"], "an empty one": ["a", "", "b"], "a blank": ["a", "b c "], "a line end": ["a\nb", "c"],
+    "line ends alone": ["\n", "a"], "a tab": ["\ta", "b"], "other letters": ["a", "Sa\u0303o"],
+    "one": ["a"], "one empty": [""], "none": [], "invisible": ["a\u200b", "a"], "a control character": ["a\x7f", "\x1fb"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("texts", TEXTS.values(), ids=TEXTS)
+def test_names_are_tidied_one_by_one(texts):
+    """Whether or not all of them can be passed over at one look, each name is what `tidy` makes of its text."""
+    assert Column(np.arange(len(texts)), texts).names == [*map(tidy, texts)]
 
 
 LONG = "x" * 131_072

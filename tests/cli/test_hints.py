@@ -87,18 +87,9 @@ TOTALS = (
     "Итого", "合計", "Yhteensä", "Razem",
 )  # fmt: skip
 NO_TOTALS = (
-    "",
-    "Summerland",
-    "Dim sum",
-    "Allgäu",
-    "All Saints",
-    "totally",
-    "007",
-    "Aggregate",
-    "Gesamtschule Nord",
-    7,
-    None,
-)
+    "", "Summerland", "Dim sum", "Allgäu", "All Saints", "totally", "007", "Aggregate", "Gesamtschule Nord", 7, None,
+    "a total of two", "two of a total eclipse",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("names, expected", [(TOTALS, True), (NO_TOTALS, False)], ids=["totals", "others"])

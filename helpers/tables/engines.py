@@ -7,19 +7,17 @@ comes back as a flag. What an engine says when it stops may quote cells, and is 
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
-from .asked import DIGITS, EXACT, OF_WHOLE, WHOLE, Asked, check_columns, no_counts, no_names, no_person, too_many
+from .asked import CELL, EXACT, NUMBER, OF_NO_CELL, Asked, ask, check_columns, no_counts, no_names, no_person, too_many
 from .frames import PARTS
 from .names import VISIBLE
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -63,14 +61,19 @@ def library() -> Any:
 def groups(source: Source, asked: Asked) -> pd.DataFrame:
     """One row for each spelling of a leaf: its names, and its `people`; zero if only rows beyond the bound are in it."""
     check_columns(source.what, source.columns, asked)
-    levels = {f"level_{i}": _names(source, "levels", level) for i, level in enumerate(asked.levels)}
-    rows, sums = _of_persons(source, levels, asked) if asked.count is None else _counted(source, levels, asked.count)
-    found = ask(source.what, source.right, rows.group_by([*levels]).aggregate(**sums).execute)
+    found = ask(source.what, source.right, question(source, asked).execute)
     if "wrong" in found and found.wrong.any():
         raise no_person(source.what, str(asked.person)) if asked.count is None else no_counts(source.what, asked.count)
     if "large" in found and found.large.sum() > 2 * EXACT:
         raise too_many(source.what)
-    return found[[*levels, "people"]].astype({"people": "int64"})
+    return found.drop(columns=["wrong", "large"], errors="ignore").astype({"people": "int64"})
+
+
+def question(source: Source, asked: Asked) -> Any:
+    """What an engine is asked: for each spelling of a leaf, its people and whether anything in its rows is wrong."""
+    levels = {f"level_{i}": _names(source, "levels", level) for i, level in enumerate(asked.levels)}
+    rows, sums = _of_persons(source, levels, asked) if asked.count is None else _counted(source, levels, asked.count)
+    return rows.group_by([*levels]).aggregate(**sums)
 
 
 def rows_beyond(source: Source, asked: Asked) -> int:
@@ -85,44 +88,24 @@ def rows_beyond(source: Source, asked: Asked) -> int:
     return int(found.beyond.fillna(0).iloc[0])
 
 
-def ask(what: str, right: str, question: Callable[[], Answer]) -> Answer:
-    """The answer of an engine; if it stops, a sentence with the kind of error and none of its words.
-
-    >>> ask("table", "a table that is there", lambda: 1 / 0)
-    Traceback (most recent call last):
-    ValueError: table must be a table that is there, but reading it ended in ZeroDivisionError (more may quote cells)
-    """
-    try:
-        return question()
-    except Exception as error:
-        kind = type(error).__name__
-    # Outside of `except`, so that nothing leads from this error to that of the engine.
-    raise ValueError(f"{what} must be {right}, but reading it ended in {kind} (more may quote cells)")
-
-
 def _counted(source: Source, levels: dict[str, Any], name: str) -> tuple[Any, dict[str, Any]]:
     """Rows with a column of counts, and what to add up of them."""
     column = source.column(name)
     kind = column.type()
     if not (kind.is_string() or kind.is_numeric()) or kind.is_boolean():
         raise TypeError(f"count must name a column of whole numbers, got {name!r}, which holds {_kind(column)}")
-    value, right = (_digits if kind.is_string() else _number)(column)
-    rows = source.table.select(**levels, people=value, wrong=~right.fill_null(False))
-    large = rows.people.cast("float64").sum()  # of which no engine makes a small or negative one
+    number = _number(column) if kind.is_string() else column
+    bounded = ((number >= 0) & (number <= EXACT)).ifelse(number, -1)  # of what is larger, floor may stop an engine
+    right = (bounded >= 0) & (bounded == bounded.floor())
+    rows = source.table.select(**levels, people=right.ifelse(bounded, 0).cast("int64"), wrong=~right)
+    large = rows.people.cast("float64").sum()  # which no engine can make small or negative
     return rows, {"people": rows.people.sum(), "large": large, "wrong": rows.wrong.any()}
 
 
-def _digits(column: Any) -> tuple[Any, Any]:
-    """Text as whole numbers, and where it is one that a sum may have; zero elsewhere."""
-    whole = column.re_search(f"^{WHOLE}$") & ~column.re_search(OF_WHOLE.replace("[", "[^"))  # $ may pass over a line end
-    value = whole.ifelse(column.re_extract(DIGITS, 0), "0").cast("int64")
-    return (value <= EXACT).ifelse(value, 0), whole & (value <= EXACT)
-
-
-def _number(column: Any) -> tuple[Any, Any]:
-    """Numbers as whole ones, and where they are; zero elsewhere."""
-    whole = (column >= 0) & (column <= EXACT) & (column == column.floor())
-    return whole.ifelse(column, 0).cast("int64"), whole
+def _number(text: Any) -> Any:
+    """Text as numbers; −1 where it is none, so that no engine stops there."""
+    right = text.re_search(f"^{CELL}$") & ~text.re_search(OF_NO_CELL)  # because $ may pass over the end of a line
+    return right.ifelse(text.re_extract(NUMBER, 0), "-1").cast("float64")
 
 
 def _of_persons(source: Source, levels: dict[str, Any], asked: Asked) -> tuple[Any, dict[str, Any]]:
@@ -130,13 +113,17 @@ def _of_persons(source: Source, levels: dict[str, Any], asked: Asked) -> tuple[A
     if asked.person is None:
         rows = source.table.select(**levels)
         return rows, {"people": rows.count()}
-    ibis = library()
     rows = source.table.select(**levels, person=_names(source, "person", asked.person))
     path = reduce(lambda one, other: one + PARTS + other, [rows.person, *(rows[level] for level in levels)])
-    md5 = ibis.udf.scalar.builtin(lambda text: None, name="md5", signature=((str,), str))  # that of the engine
-    rank = ibis.row_number().over(group_by=rows.person, order_by=md5(path))
+    rank = library().row_number().over(group_by=rows.person, order_by=_md5()(path))
     ranked = rows.select(*levels, first=rank < asked.most, wrong=_is_nobody(rows.person))
     return ranked, {"people": ranked.first.cast("int64").sum(), "wrong": ranked.wrong.any()}
+
+
+@cache
+def _md5() -> Any:
+    """The MD5 that an engine has of its own: as text or as bytes, both are in the same order."""
+    return library().udf.scalar.builtin(lambda text: None, name="md5", signature=((str,), str))
 
 
 def _names(source: Source, argument: str, name: str) -> Any:

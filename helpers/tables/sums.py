@@ -125,22 +125,16 @@ def _tidied(what: str, groups: pd.DataFrame, asked: Asked) -> pd.DataFrame:
     joined, keys = 0, [*groups.columns[:-1]]
     for key, level in zip(keys, asked.levels, strict=True):
         places, spellings = pd.factorize(groups[key])
-        names = [_name(what, level, spelling) for spelling in spellings]
+        names = [*map(tidy, spellings.tolist())]
         if (places < 0).any() or not all(names):
             raise ValueError(f"{what}: levels ({level!r}) must be named in every row, got a missing or blank name")
+        if frames.PARTS in "".join(spellings):
+            raise ValueError(f"{what}: levels ({level!r}) must be names without the character U+001F, got one with it")
         groups[key] = pd.Series(names, dtype="str").take(places).to_numpy()
         joined += len(names) - len({*names})
     found = groups.groupby(keys, as_index=False).sum()
     found.attrs = {"names_joined": joined}
     return found
-
-
-def _name(what: str, level: str, spelling: str) -> str:
-    """A spelling as `tidy` writes it, if every engine can tell it from others."""
-    name = tidy(spelling)
-    if frames.PARTS in spelling or name.encode("utf-8", "replace").decode() != name:
-        raise ValueError(f"{what}: levels ({level!r}) must be text in UTF-8 without U+001F, got another")
-    return name
 
 
 def _on_list(found: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:

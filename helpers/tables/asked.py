@@ -5,9 +5,10 @@
 What is wrong in a row is said without the cell, its row or how many there are: all of that is confidential.
 """
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import checks
 from ..hierarchy import check_level_names
@@ -16,8 +17,9 @@ from .names import shown
 PEOPLE = "population"  # the name of the counts, if the table has no column of them
 EXACT = 2**53 - 1  # sums up to here are exact as floats too
 # A number as text, in regular expressions that every engine reads alike, and with blanks around it.
-NUMBER = "[+]?([0-9]{1,25}[.]?[0-9]{0,25}|[.][0-9]{1,25})([eE][+-]?[0-9]{1,2})?"
+NUMBER = "[+]?([0-9]{1,25}([.][0-9]{0,25})?|[.][0-9]{1,25})([eE][+-]?[0-9]{1,2})?"
 CELL, OF_NO_CELL = f"[ \t\r\n]*{NUMBER}[ \t\r\n]*", "[^0-9eE+. \t\r\n-]"
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,29 @@ def check_columns(what: str, columns: Sequence[Any], asked: Asked) -> None:
 
     >>> check_columns("table", ["region", "007"], Asked(["region", "town"]))
     Traceback (most recent call last):
-    ValueError: levels must name one column each of table (region, (a number)), got 'town'
+    ValueError: levels must name one column each of table (region, (no name)), got 'town'
     """
     others = [(argument, name) for argument, name in (("count", asked.count), ("person", asked.person)) if name is not None]
     for argument, name in [*(("levels", level) for level in asked.levels), *others]:
         if sum(isinstance(column, str) and column == name for column in columns) != 1:
             raise ValueError(f"{argument} must name one column each of {what} ({shown(columns)}), got {name!r}")
+
+
+def ask(what: str, right: str, question: Callable[[], Answer]) -> Answer:
+    """The answer of an engine without its warnings; if it stops, a sentence with the kind of error and none of its words.
+
+    >>> ask("table", "a table that is there", lambda: 1 / 0)
+    Traceback (most recent call last):
+    ValueError: table must be a table that is there, but reading it ended in ZeroDivisionError (more may quote cells)
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they may quote cells, too
+            return question()
+    except Exception as error:
+        kind = type(error).__name__
+    # Outside of `except`, so that nothing leads from this error to that of the engine.
+    raise ValueError(f"{what} must be {right}, but reading it ended in {kind} (more may quote cells)")
 
 
 def no_names(argument: str, column: str, kind: object) -> TypeError:

@@ -7,20 +7,17 @@ comes back as a flag. What an engine says when it stops may quote cells, and is 
 """
 
 import sys
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
-from .asked import CELL, EXACT, NUMBER, OF_NO_CELL, Asked, check_columns, no_counts, no_names, no_person, too_many
+from .asked import CELL, EXACT, NUMBER, OF_NO_CELL, Asked, ask, check_columns, no_counts, no_names, no_person, too_many
 from .frames import PARTS
 from .names import VISIBLE
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -64,14 +61,19 @@ def library() -> Any:
 def groups(source: Source, asked: Asked) -> pd.DataFrame:
     """One row for each spelling of a leaf: its names, and its `people`; zero if only rows beyond the bound are in it."""
     check_columns(source.what, source.columns, asked)
-    levels = {f"level_{i}": _names(source, "levels", level) for i, level in enumerate(asked.levels)}
-    rows, sums = _of_persons(source, levels, asked) if asked.count is None else _counted(source, levels, asked.count)
-    found = ask(source.what, source.right, rows.group_by([*levels]).aggregate(**sums).execute)
+    found = ask(source.what, source.right, question(source, asked).execute)
     if "wrong" in found and found.wrong.any():
         raise no_person(source.what, str(asked.person)) if asked.count is None else no_counts(source.what, asked.count)
     if "large" in found and found.large.sum() > 2 * EXACT:
         raise too_many(source.what)
-    return found[[*levels, "people"]].astype({"people": "int64"})
+    return found.drop(columns=["wrong", "large"], errors="ignore").astype({"people": "int64"})
+
+
+def question(source: Source, asked: Asked) -> Any:
+    """What an engine is asked: for each spelling of a leaf, its people and whether anything in its rows is wrong."""
+    levels = {f"level_{i}": _names(source, "levels", level) for i, level in enumerate(asked.levels)}
+    rows, sums = _of_persons(source, levels, asked) if asked.count is None else _counted(source, levels, asked.count)
+    return rows.group_by([*levels]).aggregate(**sums)
 
 
 def rows_beyond(source: Source, asked: Asked) -> int:
@@ -84,23 +86,6 @@ def rows_beyond(source: Source, asked: Asked) -> int:
     if found.wrong.fillna(False).any():
         raise no_person(source.what, str(asked.person))
     return int(found.beyond.fillna(0).iloc[0])
-
-
-def ask(what: str, right: str, question: Callable[[], Answer]) -> Answer:
-    """The answer of an engine, without its warnings; if it stops, a sentence with the kind of error and none of its words.
-
-    >>> ask("table", "a table that is there", lambda: 1 / 0)
-    Traceback (most recent call last):
-    ValueError: table must be a table that is there, but reading it ended in ZeroDivisionError (more may quote cells)
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they may quote cells, too
-            return question()
-    except Exception as error:
-        kind = type(error).__name__
-    # Outside of `except`, so that nothing leads from this error to that of the engine.
-    raise ValueError(f"{what} must be {right}, but reading it ended in {kind} (more may quote cells)")
 
 
 def _counted(source: Source, levels: dict[str, Any], name: str) -> tuple[Any, dict[str, Any]]:

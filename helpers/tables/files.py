@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from .. import checks
-from .engines import Source, ask, library
+from .asked import ask
+from .engines import Source, library
 
 ENGINE = {
     "memory_limit": "1GB", "threads": min(4, os.cpu_count() or 1), "preserve_insertion_order": False,
@@ -57,7 +58,7 @@ def _found(what: str, path: str | os.PathLike) -> list[str]:
 
 def _read_parquet(what: str, engine: Any, files: Sequence[str]) -> Source:
     right = f"a Parquet file that is whole ({files[0]})"
-    table = ask(what, right, lambda: engine.read_parquet([*map(glob.escape, files)], hive_types_autocast=False))
+    table = ask(what, right, lambda: engine.read_parquet([*map(glob.escape, files)], hive_partitioning=False))
     return Source(what, right, table, table.columns, table.columns)
 
 

@@ -8,7 +8,7 @@ import hashlib
 import numpy as np
 import pandas as pd
 
-from .asked import CELL, EXACT, Asked, check_columns, no_counts, no_names, no_person, too_many
+from .asked import CELL, EXACT, Asked, ask, check_columns, no_counts, no_names, no_person, too_many
 from .names import tidy
 
 PARTS = "\x1f"  # between the names of a path: ASCII has it for this
@@ -23,15 +23,15 @@ def groups(what: str, frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
     1      A        1
     """
     check_columns(what, [*frame], asked)
-    paths = pd.DataFrame({f"level_{i}": names(frame, "levels", level) for i, level in enumerate(asked.levels)})
+    paths = pd.DataFrame({f"level_{i}": names(what, frame, "levels", level) for i, level in enumerate(asked.levels)})
     rows = paths.assign(people=_people(what, frame, paths, asked))
     return rows.groupby([*paths], as_index=False, dropna=False, sort=False).sum()
 
 
-def names(frame: pd.DataFrame, argument: str, column: str) -> pd.Series:
+def names(what: str, frame: pd.DataFrame, argument: str, column: str) -> pd.Series:
     """(rows,) a column of text or whole numbers as text, numbered from 0; missing values stay missing.
 
-    >>> names(pd.DataFrame({"town": [7, 8]}), "levels", "town").tolist()
+    >>> names("table", pd.DataFrame({"town": [7, 8]}), "levels", "town").tolist()
     ['7', '8']
     """
     found = frame[column].reset_index(drop=True)
@@ -40,7 +40,7 @@ def names(frame: pd.DataFrame, argument: str, column: str) -> pd.Series:
     kind = pd.api.types.infer_dtype(found, skipna=True)
     if kind not in ("string", "integer", "empty"):
         raise no_names(argument, column, kind)
-    return found.astype(str) if kind == "integer" else found
+    return ask(what, f"text in UTF-8 in column {column!r}", lambda: found.astype(str))
 
 
 def persons(what: str, frame: pd.DataFrame, column: str) -> pd.Series:
@@ -50,7 +50,7 @@ def persons(what: str, frame: pd.DataFrame, column: str) -> pd.Series:
     Traceback (most recent call last):
     ValueError: table: person ('id') must be named in every row, got a missing or blank one
     """
-    found = names(frame, "person", column)
+    found = names(what, frame, "person", column)
     if found.isna().any() or not all(map(tidy, found.unique())):
         raise no_person(what, column)
     return found
@@ -104,7 +104,7 @@ def _counts(what: str, values: pd.Series, column: str) -> np.ndarray:
     if not isinstance(values.dtype, np.dtype) or values.dtype.kind not in "iuf":
         texts = values.astype(str)  # what is missing stays missing
         values = texts.where(texts.str.fullmatch(CELL)).astype(np.float64)
-    numbers = values.to_numpy()
+    numbers = values.to_numpy(np.float64 if values.dtype.kind == "f" else None)
     right = (numbers >= 0) & (numbers <= EXACT) & (numbers == np.floor(numbers))
     if not right.all():
         raise no_counts(what, column)

@@ -26,13 +26,13 @@ def tidy(name: str) -> str:
 def shown(columns: Iterable[object]) -> str:
     """The names of a table's columns for a sentence, without those that look like numbers.
 
-    If a file has no header, its first row is taken for one, and numbers in it are cells.
+    If a file has no header, its first row is taken for one, and the numbers in it are cells.
 
     >>> shown(["region", "007", "3.5", "1e5", "patients 2020"])
-    'region, (a number), (a number), (a number), patients 2020'
+    'region, (no name), (no name), (no name), patients 2020'
     """
     names = [tidy(str(name)) for name in columns]
-    some = [name[:_LETTERS] if _has_words(name) else "(a number)" for name in islice(names, _SHOWN)]
+    some = [name[:_LETTERS] if _has_words(name) else "(no name)" for name in islice(names, _SHOWN)]
     return ", ".join([*some, f"and {len(names) - _SHOWN} more"] if len(names) > _SHOWN else some)
 
 
@@ -40,5 +40,5 @@ def _has_words(name: str) -> bool:
     try:
         float(name)
     except ValueError:
-        return any(map(str.isalpha, name))
+        return name.isprintable() and any(map(str.isalpha, name))
     return False

@@ -128,18 +128,13 @@ def _tidied(what: str, groups: pd.DataFrame, asked: Asked) -> pd.DataFrame:
         names = [*map(tidy, spellings.tolist())]
         if (places < 0).any() or not all(names):
             raise ValueError(f"{what}: levels ({level!r}) must be named in every row, got a missing or blank name")
-        if not _is_text("".join(spellings)):
-            raise ValueError(f"{what}: levels ({level!r}) must be text in UTF-8 without U+001F, got another")
+        if frames.PARTS in "".join(spellings):
+            raise ValueError(f"{what}: levels ({level!r}) must be names without the character U+001F, got one with it")
         groups[key] = pd.Series(names, dtype="str").take(places).to_numpy()
         joined += len(names) - len({*names})
     found = groups.groupby(keys, as_index=False).sum()
     found.attrs = {"names_joined": joined}
     return found
-
-
-def _is_text(letters: str) -> bool:
-    """Can every engine hold these letters, and none of them be taken for the end of a name?"""
-    return frames.PARTS not in letters and letters.encode("utf-8", "replace").decode() == letters
 
 
 def _on_list(found: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:

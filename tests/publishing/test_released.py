@@ -352,6 +352,7 @@ RECORDS = {
     "a cost in words": ({"epsilon": "1.0"}, ODD),
     "nodes in words": ({"levels.0.nodes": "2"}, ODD),
     "counts of another kind": ({"counts": 7}, ODD),
+    "consistent in words": ({"consistent": "yes"}, ODD),
     **{f"no {key}": ({key: None}, ODD) for key in (
         "epsilon", "levels", "counts", "counts.sha256", "counts.rows", "levels.0.scale", "levels.0.epsilon",
         "levels.0.sensitivity", "levels.0.nodes", "levels.0.level", "neighbours", "rows_per_person", "budgets.origin",

@@ -38,8 +38,8 @@ NAN, INF = float("nan"), float("inf")
 REFUSALS = (ValueError, TypeError)
 # Arguments that are no numbers: what is odd about them may be fine, and the judge sees them as they are.
 NO_NUMBERS = frozenset(
-    "hierarchy truth mechanism seed weight consistent levels parents columns count budgets_from neighbours name rule state "
-    "source tree year".split()
+    "hierarchy truth mechanism seed weight consistent levels parents columns count budgets_from neighbours bounded_by "
+    "nodes_from name rule state source tree year".split()
 )
 # Values that somebody might pass by accident or on purpose, as they are: most are no numbers.
 ODD = [

@@ -130,9 +130,10 @@ def frames(draw):
 
 @st.composite
 def splits(draw, levels):
-    """A split of some budget over the levels, as a dict that allocate could have written."""
+    """A split of some budget over the levels, as a dict that allocate could have written for some tree."""
     eps = [float(f"{draw(powers(-3, 3)):.6g}") for _ in levels]
     rule = draw(st.sampled_from(RULES))
-    source = ("counts", f"{draw(st.integers(0, 2**256 - 1)):064x}") if rule == "optimal" else ("nodes", None)
+    weights = None if rule == "uniform" or draw(maybe(60)) else [draw(budgets()) for _ in levels]
+    source = {"chosen_on": "counts" if rule == "optimal" else "nodes", "digest": f"{draw(st.integers(0, 2**256 - 1)):064x}"}
     total = float(sum(Decimal(repr(e)) for e in eps))
-    return {"levels": [*levels], "eps": eps, "rule": rule, "chosen_on": source[0], "sha256": source[1], "total": total}
+    return {"levels": [*levels], "eps": eps, "rule": rule, "weights": weights, **source, "total": total}

@@ -1,4 +1,5 @@
-# Each command works on a machine with only Python 3.11+ and make: it first creates .venv with the pinned requirements.
+# Each command works on a machine with only Python 3.11+ and make: it first creates .venv with the pinned requirements, and pip
+# takes no file whose hash is not in requirements.txt.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
@@ -10,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # What the tools and the teaching pack import from each other, and from the book as files: manuscript.
 export PYTHONPATH := $(CURDIR)/book:$(CURDIR)/tools:$(CURDIR)/tests
 
-.PHONY: help book pdf zip lite site teach test test-bare test-lite test-latest fuzz mutants format lab address bench readers notebooks full figures clean
+.PHONY: help book pdf zip lite site teach test test-bare test-lite test-latest lock fuzz mutants format lab address bench readers notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -26,10 +27,10 @@ pdf: book  ## build the website and the whole book as one PDF, linked from every
 zip: book  ## build the website and a zip of it, linked from every page, that opens from the file system
 	$(BIN)/python tools/take_along.py zip
 
-lite: book  ## build the website with JupyterLite in it: each chapter's button runs it in the reader's browser
+lite: book  ## build the website with JupyterLite in it: each chapter's button runs it in the reader's browser; needs npm
 	$(BIN)/python tools/lite.py
 
-site: book  ## all of it: the website, its zip, the PDF and JupyterLite
+site: book  ## all of it: the website, its zip, the PDF and JupyterLite; needs Chromium and npm
 	$(BIN)/python tools/take_along.py zip pdf
 	$(BIN)/python tools/lite.py
 
@@ -46,7 +47,7 @@ test-bare: $(READY)  ## run each chapter alone in an empty folder, with only the
 	$(BIN)/python -m pytest -n 0 tools/bare.py
 
 # To try others than chapters 2, 4 and 8: make test-lite CHAPTERS="05 06"
-test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in Chromium, to the end; needs npm, some minutes
+test-lite: $(READY) | _build/html/lite  ## run chapters of the built website in Chromium, to the end; some minutes
 	LITE_CHAPTERS="$(CHAPTERS)" $(BIN)/python -m pytest -n 0 -rA tools/lite_in_browser.py
 
 _build/html/lite:
@@ -63,18 +64,27 @@ format: $(READY)  ## wrap all code, that of the notebooks to the width of the pa
 fuzz: $(READY)  ## call every public function and the command line with generated input, right and wrong; some minutes
 	CASES=$(CASES) $(BIN)/python -m pytest -n 2 --dist load tests/fuzz --hypothesis-profile=fuzz
 
-# Everything that requirements.txt names in its first part, without the pin; a cap stands there in the comment, with its reason.
+# Everything that requirements.in names, without the pin; a cap stands there in the comment, with its reason. What is newest
+# today has no hash in any file: this is the one command that installs without.
 LATEST := _build/latest
 test-latest:  ## run the tests on the newest versions of all dependencies, in an environment of their own
 	$(PYTHON) -m venv --clear $(LATEST)
-	sed -n '/^$$/q; s/==[^ ]*  # \(<[0-9.]*\).*/\1/; s/==.*//; p' requirements.txt > $(LATEST)/newest.txt
+	sed 's/==[^ ]*  # \(<[0-9.]*\).*/\1/; s/==.*//' requirements.in > $(LATEST)/newest.txt
 	$(LATEST)/bin/pip install --quiet --requirement $(LATEST)/newest.txt
-	$(LATEST)/bin/pip install --quiet --no-deps --editable .
+	$(LATEST)/bin/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(LATEST)/ready
 	@echo "Newer than the pins of requirements.txt:"
-	@sed 's/  #.*//' requirements.txt > $(LATEST)/pinned.txt
-	@$(LATEST)/bin/pip freeze --exclude-editable | grep -ivxFf $(LATEST)/pinned.txt || echo "  nothing"
+	@sed -n 's/^\([^ =[]*\)[^ =]*\(==[^ ]*\).*/\1\2/p' requirements.txt > $(LATEST)/pinned.txt
+	@$(LATEST)/bin/pip freeze --exclude-editable | tr _ - | grep -ivxFf $(LATEST)/pinned.txt || echo "  nothing"
 	$(MAKE) test BIN=$(LATEST)/bin READY=$(LATEST)/ready
+
+# Pins that still fit stay as they are. All to the newest that requirements.in allows: make lock UPGRADE=1
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --emit-build-options \
+	--generate-hashes --no-annotate --no-strip-extras --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+lock: $(READY)  ## after a change in requirements.in: pins and hashes, for every platform, of the book and of Binder
+	$(COMPILE) requirements.in --output-file requirements.txt
+	echo setuptools | $(COMPILE) pyproject.toml - --extra notebooks --extra release --constraint requirements.txt \
+		--output-file binder/requirements.txt
 
 lab: $(READY)  ## open the notebooks in JupyterLab
 	TQDM_DISABLE= $(BIN)/jupyter lab notebooks
@@ -106,6 +116,6 @@ clean:  ## remove everything that the other commands made
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PYTHON must be Python 3.11 or newer, got " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/pip install --quiet --requirement requirements.txt
-	$(BIN)/pip install --quiet --no-deps --editable .
+	$(BIN)/pip install --quiet --require-hashes --requirement requirements.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)

@@ -36,7 +36,7 @@ class Hierarchy:
     def __post_init__(self) -> None:
         """Check everything, put siblings side by side in their parents' order, and close the arrays."""
         counts, links = _check_counts(self.counts, self.parents)
-        levels = _check_level_names(self.levels)
+        levels = check_level_names(self.levels)
         if len(levels) != len(counts):
             raise ValueError(f"levels must name each of the {len(counts)} levels in counts, got {len(levels)} names")
         labels = None if self.labels is None else _check_labels(self.labels, counts)
@@ -236,7 +236,13 @@ def _check_list(name: str, values: Any) -> None:
         raise TypeError(f"{name} must be a list with one array a level, got {values!r}")
 
 
-def _check_level_names(levels: Sequence[str]) -> list[str]:
+def check_level_names(levels: Sequence[str]) -> list[str]:
+    """Return `levels` as a list if they are distinct names, as text.
+
+    >>> check_level_names(["state", "state"])
+    Traceback (most recent call last):
+    ValueError: levels must be distinct, got ['state', 'state']
+    """
     if not isinstance(levels, Iterable) or isinstance(levels, str) or getattr(levels, "ndim", 1) != 1:
         raise TypeError(f"levels must be a list of names, top first, got {levels!r}")
     levels = list(levels)
@@ -252,7 +258,7 @@ def _check_level_names(levels: Sequence[str]) -> list[str]:
 def _check_frame(frame: pd.DataFrame, levels: Sequence[str], count: str) -> list[str]:
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be a pandas DataFrame with one row a leaf, got {type(frame).__name__}")
-    levels = _check_level_names(levels)
+    levels = check_level_names(levels)
     if not isinstance(count, str):
         raise TypeError(f"count must be the name of a column, as text, got {count!r}")
     for argument, column in [*(("levels", level) for level in levels), ("count", count)]:

@@ -68,7 +68,8 @@ def build_wheel(folder: Path) -> Path:
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(ROOT / name, source)
         made = Path(temporary, "made")
-        subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", made, source], check=True)
+        build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # downloads nothing
+        subprocess.run([*build, "--wheel-dir", made, source], check=True)
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(next(made.glob("*.whl")), folder))
 

@@ -11,6 +11,7 @@ import sys
 import pytest
 from anywhere import build_wheel
 from manuscript import CHAPTERS
+from pins import LOCK, download
 
 RUN = """
 import sys, nbformat
@@ -23,12 +24,17 @@ NotebookClient(nbformat.read(sys.argv[1], as_version=4), resources={"metadata": 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """Python of an environment with the wheel, what it says it needs, and what executes notebooks."""
+    """Python of an environment with the wheel, what it says it needs, and what executes notebooks.
+
+    It may say less than the chapters import, so pip has to follow what it says; the files it takes have their hash checked.
+    """
     folder = tmp_path_factory.mktemp("bare")
     wheel = build_wheel(folder)
+    download(folder / "files", LOCK.read_text(encoding="utf-8"))
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     python = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", f"{wheel}[notebooks]", "nbclient", "ipykernel"], check=True)
+    install = [python, "-m", "pip", "install", "--quiet", "--no-index", "--find-links", folder / "files"]
+    subprocess.run([*install, f"{wheel}[notebooks]", "nbclient", "ipykernel"], check=True)
     return python
 
 

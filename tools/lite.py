@@ -2,8 +2,9 @@
 
     site: folder of the built pages · lite: the folder in it with JupyterLite
 
-Made after the website is built, like its PDF and zip: the button "Run in your browser" appears with it. The app loads
-Pyodide, which is Python for browsers, from its usual place on the web; the helpers, with the census counts, are inside.
+Made after the website is built, like its PDF and zip: the button "Run in your browser" appears with it. Pyodide, which is
+Python for browsers, is a part of the website, and so are the helpers, with the census counts. NumPy and its like come from
+Pyodide's usual place on the web: the site's own lock has the hash of each, and the browser refuses a file that differs.
 """
 
 import argparse
@@ -11,24 +12,40 @@ import json
 import shutil
 import subprocess
 import sys
+import tarfile
+from base64 import b64encode
+from hashlib import sha512
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
 from anywhere import NAME, build_wheel, put_setup
 from manuscript import CHAPTERS, ROOT, read_notebook
+from pins import download, pinned
 
 PYODIDE = "314.0.3"  # of the series that the kernel is made for, and the one that `make test-lite` can put together offline
+INTEGRITY = (
+    "sha512-sK40My6m8tmBUYtYH9au9rXUeh9x0wfahtHdOlGmJxZDsKBGKtP6KznyFB2+u/klbQTdDionR0uaVd176zVQzQ=="  # of npm's file
+)
+RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+LICENCE = f"""Pyodide {PYODIDE}: Mozilla Public License 2.0, https://mozilla.org/MPL/2.0/
+Source: https://github.com/pyodide/pyodide/tree/{PYODIDE}
+python_stdlib.zip is the standard library of Python: https://docs.python.org/3/license.html
+"""
+PACKAGES = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"  # where the files of the lock are
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 CONFIG: dict[str, Any] = {
     "jupyter-lite-schema-version": 0,
     "jupyter-config-data": {
         "appName": "Where to Spend ε",
-        "litePluginSettings": {KERNEL: {"pyodideUrl": f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/pyodide.mjs"}},
+        # What is neither on the site nor in the lock is not installed: PyPI would send whatever is newest there.
+        "litePluginSettings": {KERNEL: {"loadPyodideOptions": {"packageBaseUrl": PACKAGES}, "disablePyPIFallback": True}},
     },
 }
 APPS = ("notebooks", "lab")  # one chapter without distraction, and all of them
-WHEELS = ("comm==0.2.3",)  # what the kernel needs and Pyodide does not have: from the site, so that no reader needs PyPI
+WHEELS = ("comm",)  # what the kernel needs and Pyodide does not have: from the site, so that no reader needs PyPI
 SETUP = f'%pip install --quiet "{NAME}[notebooks]"'  # the wheel that the site brings
 KERNELSPEC = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
 PLACE = "<!-- run-in-browser -->"  # where pages want a link: see book/_templates/run.html and book/index.md
@@ -51,20 +68,40 @@ def for_the_browser(path: Path) -> str:
 
 
 def collect(source: Path) -> None:
-    """Put all that `jupyter lite build` reads into a new folder: chapters, wheels, settings."""
+    """Put all that `jupyter lite build` reads into a new folder: chapters, wheels, Pyodide, settings."""
     shutil.rmtree(source, ignore_errors=True)
     (source / "files").mkdir(parents=True)
     for path in CHAPTERS:
         (source / "files" / path.name).write_text(for_the_browser(path), encoding="utf-8")
     build_wheel(source / "pypi")
-    download(source / "pypi", *WHEELS)
+    download(source / "pypi", pinned(*WHEELS))
+    fetch_pyodide(source / "static" / "pyodide")  # where `jupyter lite build` looks for one
     (source / "jupyter-lite.json").write_text(json.dumps(CONFIG, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
-def download(folder: Path, *arguments: str) -> None:
-    """Download packages themselves, without what they need."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), *arguments]
-    subprocess.run(command, check=True)
+def fetch_pyodide(folder: Path) -> None:
+    """Get the interpreter and its lock from npm."""
+    if shutil.which("npm") is None:
+        sys.exit("npm, which brings Pyodide, was not found: install `npm` and try again.")
+    with TemporaryDirectory() as work:
+        subprocess.run(["npm", "pack", "--silent", f"pyodide@{PYODIDE}"], cwd=work, check=True, capture_output=True)
+        unpack(Path(work, f"pyodide-{PYODIDE}.tgz").read_bytes(), folder)
+
+
+def unpack(pack: bytes, folder: Path, integrity: str = INTEGRITY) -> None:
+    """Unpack what a browser needs of Pyodide, if it is the file whose hash stands above."""
+    found = f"sha512-{b64encode(sha512(pack).digest()).decode()}"
+    if found != integrity:
+        sys.exit(
+            f"pyodide@{PYODIDE} of npm must have the hash {integrity}, got {found}: it is another file than the one tested."
+        )
+    folder.mkdir(parents=True)
+    with tarfile.open(fileobj=BytesIO(pack)) as files:
+        for name in RUNTIME:
+            member = files.extractfile(f"package/{name}")
+            assert member, f"{name} must be a file of pyodide@{PYODIDE}"
+            (folder / name).write_bytes(member.read())
+    (folder / "LICENSE.txt").write_text(LICENCE, encoding="utf-8")
 
 
 def build(source: Path, lite: Path, tool: Path) -> None:

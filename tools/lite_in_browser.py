@@ -1,7 +1,7 @@
 """`make test-lite`: chapters of the built website, run to the end by Pyodide in Chromium.
 
-The website is tested as it will be published, down to the address of Pyodide: the browser's requests to that one address are
-answered from a Pyodide that was put together from package registries, and every other request that leaves the machine fails.
+The website is tested as it will be published, down to the address of Pyodide's packages: the browser's requests to that one
+address are answered with packages that were put together from PyPI, and every other request that leaves the machine fails.
 Not a part of `make test`, which stays quick: a chapter takes a minute here, most of it to start Python.
 """
 
@@ -16,13 +16,11 @@ import pytest
 from anywhere import is_setup
 from chromium import chromium
 from manuscript import CHAPTERS, ROOT, code_cells, key, read_notebook
-from pyodide_offline import assemble
+from pyodide_offline import LOCK, assemble
 from support.browser import AXE, LOOK, WIDTHS, axe_core, served
 
 SITE = ROOT / "_build" / "html"
 WANTED = os.environ.get("LITE_CHAPTERS", "").split() or ["02", "04", "08"]
-TYPES = {".mjs": "text/javascript", ".wasm": "application/wasm", ".json": "application/json"}
-PYODIDE = lite.CONFIG["jupyter-config-data"]["litePluginSettings"][lite.KERNEL]["pyodideUrl"].rpartition("/")[0] + "/"
 OPENED = "() => window.jupyterapp?.shell.currentWidget?.content?.model?.cells?.length > 3"
 RUN = """async () => {
   const panel = jupyterapp.shell.currentWidget;
@@ -44,16 +42,15 @@ def address():
 
 @pytest.fixture(scope="module")
 def browser(address):
-    """A window that reaches the website and a Pyodide of this machine, and nothing else; it notes what it refused."""
-    pyodide = assemble(ROOT / "_build" / "pyodide")
+    """A window that reaches the website and packages of this machine, and nothing else; it notes what it refused."""
+    packages = assemble(ROOT / "_build" / "pyodide", SITE / "lite" / "static" / "pyodide")
     refused = []
 
     def answer(route):
         url = route.request.url
-        file = pyodide / Path(urlsplit(url).path).name
-        if url.startswith(PYODIDE) and file.is_file():
-            kind = TYPES.get(file.suffix, "application/octet-stream")
-            route.fulfill(path=file, content_type=kind, headers={"Access-Control-Allow-Origin": "*"})
+        file = packages / Path(urlsplit(url).path).name
+        if url.startswith(lite.PACKAGES) and file.is_file():
+            route.fulfill(path=file, headers={"Access-Control-Allow-Origin": "*"})
         else:
             refused.append(url)
             route.abort()
@@ -69,6 +66,7 @@ def browser(address):
         window.refused = refused
         window.route(lambda url: url.startswith("http") and not url.startswith(address), answer)
         window.route("**/lite/jupyter-lite.json", open_to_scripts)
+        window.route(f"**/{LOCK}", lambda route: route.fulfill(path=packages / LOCK))
         yield window
 
 
@@ -124,6 +122,26 @@ def test_the_button_is_in_nobodys_way(browser, address, width):
     assert tab.locator("a.run-in-browser").is_visible() and tab.evaluate(LOOK)["overflow"] <= 0
     tab.evaluate(axe_core())
     assert tab.evaluate(AXE) == [] and browser.refused == []
+    tab.close()
+
+
+LOAD = """async ([address, packageBaseUrl]) => {
+  const { loadPyodide } = await import(`${address}lite/static/pyodide/pyodide.mjs`);
+  const python = await loadPyodide({ packageBaseUrl });
+  await python.loadPackage('micropip');
+  return Object.keys(python.loadedPackages);
+}"""
+
+
+@pytest.mark.parametrize("change", [b"", b"!"], ids=["as in the lock", "one byte more"])
+def test_a_package_that_was_changed_is_refused(browser, address, change):
+    """Pyodide loads a package whose file has the hash of the site's lock, and no other file in its place."""
+    tab = browser.new_page()
+    file = next((ROOT / "_build" / "pyodide").glob("micropip-*.whl"))
+    answer = {"body": file.read_bytes() + change, "headers": {"Access-Control-Allow-Origin": "*"}}
+    tab.route(f"{lite.PACKAGES}{file.name}", lambda route: route.fulfill(**answer))
+    tab.goto(f"{address}lite/static/pyodide/LICENSE.txt")  # a page without a policy and without scripts of its own
+    assert ("micropip" in tab.evaluate(LOAD, [address, lite.PACKAGES])) == (not change)
     tab.close()
 
 

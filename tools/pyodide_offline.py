@@ -1,24 +1,22 @@
-"""Pyodide put together from package registries, for tests on machines that reach nothing else. Never a part of the website.
+"""The packages of Pyodide put together from PyPI, for tests on machines that reach no other place. Never on the website.
 
     lock: Pyodide's own list of its packages, with the hash of each file
 
-The runtime and the lock come from npm. The compiled packages come out of a wheel on PyPI that carries them; their hashes are
-held against the lock. Pure Python packages that it does not carry come from PyPI in the lock's version: Pyodide repacks
-those, so their hashes differ from PyPI's, and the test's own copy of the lock gets the hash of the file it has.
+The compiled packages come out of a wheel on PyPI that carries them; their hashes are held against the lock. Pure Python
+packages that it does not carry come from PyPI in the lock's version: Pyodide repacks those, so their hashes differ from
+PyPI's, and the test's own copy of the lock gets the hash of the file it has. pyodide_offline.txt has PyPI's hash of each.
 """
 
 import hashlib
 import json
-import subprocess
-import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
-from lite import PYODIDE, download
+from pins import download, pins
 
-CARRIER = "open-webui==0.12.4"
-RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+SOURCES = Path(__file__).with_suffix(".txt")
+LOCK = "pyodide-lock.json"
 ROOTS = ("micropip", "ipython", "jedi", "numpy", "scipy", "pandas", "matplotlib", "tqdm", "sympy")
 
 
@@ -37,48 +35,35 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def runtime(folder: Path, work: Path) -> None:
-    """Unpack the interpreter and the lock."""
-    subprocess.run(["npm", "pack", "--silent", f"pyodide@{PYODIDE}"], cwd=work, check=True, capture_output=True)
-    with tarfile.open(work / f"pyodide-{PYODIDE}.tgz") as pack:
-        for name in RUNTIME:
-            member = pack.extractfile(f"package/{name}")
-            assert member, f"{name} must be a file of pyodide@{PYODIDE}"
-            (folder / name).write_bytes(member.read())
+def fetch(work: Path) -> None:
+    """Download the carrier, which is for an older Python than Pyodide's, and the pure packages."""
+    [carrier], *pure = pins(SOURCES.read_text(encoding="utf-8")).values()
+    download(work, carrier, "--python-version=3.12")
+    download(work, "\n".join(pin for [pin] in pure), "--python-version=3.14")
 
 
-def compiled(folder: Path, work: Path, entries: list[dict]) -> None:
-    """Unpack what the carrier has of the packages, if it is what the lock says."""
-    download(work, CARRIER)
+def take(folder: Path, work: Path, entries: list[dict]) -> None:
+    """Put the file of each package into the folder: as the lock has it if the carrier does, else PyPI's, noting its hash."""
     with ZipFile(next(work.glob("open_webui*.whl"))) as carrier:
         carried = {Path(name).name: name for name in carrier.namelist() if "/pyodide/" in name}
         for entry in entries:
-            if entry["file_name"] in carried:
-                data = carrier.read(carried[entry["file_name"]])
-                assert sha256(data) == entry["sha256"], f"{entry['file_name']} is not the file of the lock"
-                (folder / entry["file_name"]).write_bytes(data)
+            name = entry["file_name"]
+            if name in carried:
+                data = carrier.read(carried[name])
+                assert sha256(data) == entry["sha256"], f"{name} is not the file of the lock"
+            else:
+                data = (work / name).read_bytes()
+                entry["sha256"] = sha256(data)
+            (folder / name).write_bytes(data)
 
 
-def pure(folder: Path, entries: list[dict]) -> None:
-    """Download the packages that are still missing, and note their hashes in their entries."""
-    for entry in entries:
-        file = folder / entry["file_name"]
-        if not file.exists():
-            download(folder, "--python-version=3.14", "--only-binary=:all:", f"{entry['name']}=={entry['version']}")
-            assert file.exists(), f"{entry['name']} has no {file.name}"
-            entry["sha256"] = sha256(file.read_bytes())
-
-
-def assemble(folder: Path) -> Path:
-    """The folder, with a Pyodide in it that has all the chapters need; it is put together once."""
-    if not (folder / "complete").exists():
+def assemble(folder: Path, runtime: Path) -> Path:
+    """The folder, with the packages that the chapters need and a lock that has their hashes; it is put together once."""
+    if not (folder / LOCK).exists():
         folder.mkdir(parents=True, exist_ok=True)
+        lock = json.loads((runtime / LOCK).read_text(encoding="utf-8"))
         with TemporaryDirectory() as work:
-            runtime(folder, Path(work))
-            lock = json.loads((folder / "pyodide-lock.json").read_text())
-            entries = needed(lock["packages"])
-            compiled(folder, Path(work), entries)
-            pure(folder, entries)
-        (folder / "pyodide-lock.json").write_text(json.dumps(lock))
-        (folder / "complete").touch()
+            fetch(Path(work))
+            take(folder, Path(work), needed(lock["packages"]))
+        (folder / LOCK).write_text(json.dumps(lock), encoding="utf-8")
     return folder

@@ -22,12 +22,14 @@ NOT_TEXT = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, no
 FRAME = {
     # 1.5 MB of script that draws icons, on every page; the theme's own style sheet and font draw the same ones
     re.compile(r'\s*<script defer src="[^"]*/fontawesome\.js[^"]*"></script>'): "",
+    # a script in an attribute, which the pages' policy refuses: book.js does it
+    re.compile(r' onclick="window\.print\(\)"'): "",
     # the sidebar is part of no landmark, so a screen reader cannot jump to the logo and the search in it
     re.compile(r'(<div id="pst-primary-sidebar")(?! role)'): r'\1 role="navigation" aria-label="Book"',
 }
 # The search's tools and index, for results while one types: that is switched off, so only the search page needs them.
 SEARCH = {re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>'): ""}
-UNUSED = "_static/scripts/fontawesome.*"
+UNUSED = ("_static/scripts/fontawesome.*", "_static/*webpack-macros.html")
 
 # Shrunk to the width of a phone, letters would be too small to read: there a figure scrolls in its box. One that is wider
 # than this has several panels, and needs more room.
@@ -99,7 +101,7 @@ def mend_frames(app, error):
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         page.write_text(mended(text, FRAME if page.stem == "search" else FRAME | SEARCH), encoding="utf-8")
-    for file in Path(app.outdir).glob(UNUSED):
+    for file in (file for pattern in UNUSED for file in Path(app.outdir).glob(pattern)):
         file.unlink()
 
 

@@ -20,3 +20,6 @@ document.querySelectorAll(`.bd-article :is(${boxes})`).forEach((box) => {
   observer.observe(box);
   box.addEventListener("scroll", () => fade(box), { passive: true });
 });
+
+/* The theme's print button. */
+document.querySelectorAll(".btn-download-pdf-button").forEach((button) => button.addEventListener("click", () => print()));

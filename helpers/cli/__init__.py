@@ -32,8 +32,9 @@ def _run(argv: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a name must not end the work
-    args = parser(argv).parse_args(argv)
+    args = argparse.Namespace()
     try:
+        args = parser(argv).parse_args(argv)
         args.run(args)
         if sys.stdout is not None:  # closed from the start, as by >&-
             sys.stdout.flush()
@@ -50,6 +51,8 @@ def _run(argv: Sequence[str]) -> int:
         return _refused(str(error))
     except MemoryError:
         return _refused("the table does not fit into memory; nothing was written")
+    finally:
+        silence_if_full()  # what --help printed, too
     return 0
 
 
@@ -77,6 +80,5 @@ def _described(make: Callable[..., argparse.ArgumentParser], text: str, examples
 
 
 def _refused(sentence: str, code: int = 2) -> int:
-    silence_if_full()
     note(f"{PROG}: {sentence}")
     return code

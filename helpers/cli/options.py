@@ -13,7 +13,7 @@ import pandas as pd
 from ..hierarchy import Hierarchy
 from ..publishing.files import check_target, write
 from ..publishing.split import RULES, Split, choose
-from .sheet import Sheet
+from .table import Table
 
 DEFAULT_RULE = "cube-root"
 DATA = "patients.csv --levels region,hospital,ward,diagnosis"  # of every example
@@ -79,21 +79,11 @@ def sure_target(args: argparse.Namespace, name: str) -> Path:
     return check_target(name, args.force)
 
 
-def table_of(args: argparse.Namespace) -> Sheet:
-    """The table of the command line."""
-    return Sheet.read(args.file)
-
-
-def tree_of(args: argparse.Namespace, table: Sheet, levels: Sequence[str], whole: bool) -> Hierarchy:
-    """The tree of its counts."""
-    return table.tree(levels, table.count_column(levels, args.count), whole=whole)
-
-
-def levels_of(args: argparse.Namespace, sheet: Sheet) -> list[str]:
+def levels_of(args: argparse.Namespace, table: Table) -> list[str]:
     """The level columns, from --levels or from the split; whoever gave none is told what there is."""
     if args.levels is None:
-        names = ", ".join(sheet.columns)
-        raise ValueError(f"name the level columns, top first, with --levels; the columns of {args.file} are {names}")
+        shown = table.columns_shown(f"the columns of {args.file}")
+        raise ValueError(f"name the level columns, top first, with --levels; {shown}")
     return args.levels
 
 
@@ -125,11 +115,12 @@ def write_json(path: Path, values: dict, force: bool) -> None:
     write(path, lambda new: new.write_text(json.dumps(values, indent=2) + "\n"), force)
 
 
-def print_table(args: argparse.Namespace, sheet: Sheet, what: str, table: pd.DataFrame) -> None:
+def print_table(args: argparse.Namespace, read: Table, what: str, table: pd.DataFrame) -> None:
     """A row a level, under a line that says what was read; a question, if the levels look upside down."""
     shown = {"nodes": "{:,}".format, "budget": "{:.9g}".format, "share": "{:.1%}".format, "within 10%": "{:.0%}".format}
     text = table.to_string(index=False, formatters=shown, float_format="{:.3g}".format)
-    print(f"{args.file}: {len(sheet.lines):,} rows, {what}\n\n{text}\n")
+    rows = "" if read.rows is None else f"{read.rows:,} rows, "
+    print(f"{args.file}: {rows}{what}\n\n{text}\n")
     for above, below in pairwise(table.itertuples()):
         if above.nodes == below.nodes:
             print(f"Each {above.level} has one {below.level} alone. Are the levels listed top first?")

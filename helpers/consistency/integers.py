@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..checks import Seed
-from ..hierarchy import Hierarchy, check_like
+from ..hierarchy import Hierarchy, check_hierarchy, check_like
 from ..layout import Run
 
-_LARGEST = 2**62  # a noisy count times the size of its family must stay below it, so that no int64 overflows
+# A family adds up to less than this, signs left out, and so does its parent: their difference is no trouble for an int64.
+_HALF = 2**61
+_MOST_PEOPLE = 2**40  # in a node of a tree that is published
 
 
 def integer_top_down(hierarchy: Hierarchy, noisy: Sequence[ArrayLike], seed: Seed = None) -> list[np.ndarray]:
@@ -50,38 +52,66 @@ def fit_whole_families(x: np.ndarray, t: np.ndarray, run: Run, rng: np.random.Ge
     """
     kept, k, s = _kept(x, t, run)
     each = -(-s // np.maximum(k, 1))  # (f,) ceiling of θ
-    missing = each * k - s  # (f,) from 0 to k − 1
-    base = np.where(kept, x - each.repeat(run.sizes), 0)
-    return base + (_draw_order(kept, run, rng) < missing.repeat(run.sizes))
+    out = np.where(kept, x - each.repeat(run.sizes), 0)
+    out[_odd_members(kept, k, each * k - s, run, rng)] += 1
+    return out
+
+
+def check_width(hierarchy: Hierarchy, noise: Sequence[float]) -> None:
+    """Refuse a tree with families so wide that, noise included, their sums could be too large for an int64.
+
+    `noise` is the most that it moves a count, level by level. Of the tree, only the shape is looked at: each count may be as
+    large as 2**40, which the members of a family then share. So this can be asked before a budget is spent, and tells nobody
+    anything about the counts. What passes here, `integer_top_down` takes.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> check_width(tree, noise=[1e18, 1e18])
+    >>> check_width(tree, noise=[1e18, 2e18])
+    Traceback (most recent call last):
+    ValueError: hierarchy must have families of at most 1 at level 2, where noise may move each count by 2e+18, got one of 2
+    """
+    check_hierarchy(hierarchy)
+    levels = zip(hierarchy.families, hierarchy.sizes[1:], strict=True)
+    widest = [1, *(int(np.diff(starts, append=size).max()) for (_, starts), size in levels)]
+    for level, width, most in zip(hierarchy.levels, widest, noise, strict=True):
+        if width * most > _HALF - _MOST_PEOPLE:
+            limit = f"{(_HALF - _MOST_PEOPLE) // most:.0f} at {level}, where noise may move each count by {most:g}"
+            raise ValueError(f"hierarchy must have families of at most {limit}, got one of {width}")
 
 
 def _kept(x: np.ndarray, t: np.ndarray, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(m,) who keeps people, (f,) how many, (f,) their excess: Michelot's iteration, with x > s/k as k·x > s."""
+    """(m,) who keeps people, (f,) how many, (f,) their excess: Michelot's iteration, with x > s/k as x > ⌊s/k⌋."""
     kept = np.ones(len(x), dtype=bool)
     while True:
         k = np.add.reduceat(kept, run.starts, dtype=np.int64)
         s = np.add.reduceat(np.where(kept, x, 0), run.starts) - t
-        still = kept & (k.repeat(run.sizes) * x > s.repeat(run.sizes))
+        still = kept & (x > (s // np.maximum(k, 1)).repeat(run.sizes))
         if (still == kept).all():
             return kept, k, s
         kept = still
 
 
-def _draw_order(kept: np.ndarray, run: Run, rng: np.random.Generator) -> np.ndarray:
-    """(m,) each member's place in its family, from 0: those that keep people first, in random order."""
-    family = np.arange(len(run.sizes)).repeat(run.sizes)
-    order = np.lexsort((rng.random(len(kept)), ~kept, family))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(kept)) - run.starts.repeat(run.sizes)
-    return place
+def _odd_members(kept: np.ndarray, k: np.ndarray, missing: np.ndarray, run: Run, rng: np.random.Generator) -> np.ndarray:
+    """The members that get one person more: `missing` of the k kept ones of each family, drawn alike and without repeats."""
+    odd = missing > 0  # the other families need no draw
+    members = np.flatnonzero(kept & odd.repeat(run.sizes))
+    k, missing = k[odd], missing[odd]
+    family = np.arange(len(k)).repeat(k)
+    spread = 2**62 // max(len(k), 1)  # one key sorts by family and, within it, at random
+    order = np.argsort(family * spread + rng.integers(spread, size=len(members)))
+    place = np.arange(len(members)) - (np.cumsum(k) - k).repeat(k)
+    return members[order[place < missing.repeat(k)]]
 
 
 def _whole(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarray]:
-    """Copies of the noisy counts as int64; fractions, and numbers so large that sums could overflow, are refused."""
+    """Copies of the noisy counts as int64; fractions, and families so large that sums could overflow, are refused."""
     arrays = check_like("noisy", noisy, hierarchy)
-    widest = max([int(run.sizes.max()) for runs in hierarchy.runs for run in runs], default=1) + 1
     for i, array in enumerate(arrays):
         checks.refuse_if_any(f"noisy[{i}]", "whole numbers", array, array != np.floor(array))
-        limit = _LARGEST // widest
-        checks.refuse_if_any(f"noisy[{i}]", f"between −{limit} and {limit}", array, np.abs(array) > limit)
+    checks.refuse_if_any("noisy[0]", f"between −{_HALF} and {_HALF}", arrays[0], np.abs(arrays[0]) > _HALF)
+    room = 2 * _HALF - max(int(arrays[0].max()), 0)  # no parent is larger than the largest top
+    for i, array in enumerate(arrays[1:]):
+        sums = hierarchy.sum_children(i, np.abs(array))
+        right = f"at most {room} in each family, all members together and signs left out"
+        checks.refuse_if_any(f"noisy[{i + 1}]", right, sums, sums > room)
     return [np.array(level, dtype=np.int64) for level in noisy]  # not by way of the floats above: large numbers stay exact

@@ -91,7 +91,12 @@ class Accountant:
         return self._receipt((*before, line))
 
     def receipt(self, number: int) -> dict[str, Any]:
-        """What `book` said of a line: it fits this account alone, up to this line, and no copy that went on differently."""
+        """What `book` said of a line: it fits this account alone, and no copy that went on differently before that line.
+
+        >>> purse = Accountant(1)
+        >>> purse.book(0.25, "counts of blocks") == purse.receipt(1)
+        True
+        """
         return self._receipt(self._book.lines()[:number])
 
     def _receipt(self, lines: tuple[Line, ...]) -> dict[str, Any]:
@@ -216,7 +221,7 @@ def check_accountant(name: str, value: Any) -> Accountant | None:
 
 
 def _too_little(left: Fraction, total: Fraction, piece: Fraction, what: str, lines: tuple[Line, ...]) -> str:
-    spent = "; ".join(f"{_above(line.eps)} on {line.what!r} ({line.date[:10]})" for line in lines[-3:])
+    spent = "; ".join(f"{_above(line.eps)} on {line.what!r}" for line in lines[-3:])
     before = f" The last that was spent: {spent}." if lines else ""
     all_left = f"{_below(left)}, which is all that is left of {float(total)}"
     return f"eps must be at most {all_left}, got {float(piece)} for {what!r}.{before}"

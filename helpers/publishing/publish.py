@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import checks
 from ..allocation import Allocation, Budgets, Source, check_eps
-from ..consistency.integers import integer_top_down
+from ..consistency.integers import check_width, integer_top_down
 from ..hierarchy import Hierarchy, check_hierarchy
 from .accountant import Accountant, check_accountant, check_words
 from .exact_noise import Noise, opendp_version
@@ -140,6 +140,8 @@ def prepare(
     _check_tree(hierarchy)
     sensitivities = [sensitivity(neighbours, rows, int(nodes)) for nodes in hierarchy.sizes]
     noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values, rows), strict=True))
+    if consistent:
+        check_width(hierarchy, [noise.reach if noise else 0 for noise in noises])
     unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by, "nodes_from": nodes_from}
     return Prepared(hierarchy, noises, _record(hierarchy, noises, unit | origin, consistent))
 

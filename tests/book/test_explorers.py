@@ -3,9 +3,11 @@
 Pages are put together from their scripts alone, without a build: see `play` in conftest.py.
 """
 
+import base64
 import csv
 import io
 import re
+import zlib
 
 import matplotlib
 import numpy as np
@@ -265,6 +267,65 @@ def test_own_tree_makes_links_only_when_asked(play):
     page.get_by_role("button", name="Make a link").click()
     page.wait_for_selector("text=carries your node counts only")
     assert page.url.endswith("#eps=1&nodes=3000+ward")
+
+
+def packed(text):
+    """A table as a link carries it."""
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return base64.urlsafe_b64encode(deflate.compress(text.encode()) + deflate.flush()).decode().rstrip("=")
+
+
+WIDE = f"{','.join(f'c{i}' for i in range(1000))}\n{'1,' * 999}1"
+HOSTILE = {  # what is after the #, and what the page says
+    "a long link": (
+        f"table={packed('ward,patients' + 15_000_000 * chr(10) + 'a,1')}",
+        "The link has ",
+    ),  # such links hung the tab
+    "a short link to a large table": (
+        f"table={packed('ward,patients' + 2_000_000 * chr(10) + 'a,1')}",
+        "its table too large",
+    ),
+    "a damaged link": ("table=!", "The link is damaged"),
+    "a table of a thousand columns": (f"table={packed(WIDE)}", "Line 1 has 1000 columns. The most is 51."),
+    "node counts of a thousand levels": (f"nodes={'1,' * 999}1", "There are 1000 levels. The most is 50."),
+}
+
+
+@pytest.mark.parametrize(("link", "wanted"), HOSTILE.values(), ids=HOSTILE)
+def test_own_tree_survives_a_hostile_link(play, link, wanted):
+    """A link that holds too much gets a sentence, which stays when the window changes, and the page still works."""
+    page = play("own-tree")
+    address = f"{page.url}#{link}"
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector(f".explorer-error:has-text('{wanted}')")
+    page.set_viewport_size({"width": 700, "height": 700})
+    page.wait_for_timeout(100)
+    assert wanted in said(page) and page.locator(".explorer-picture svg").count() == 0
+    page.get_by_role("button", name="Example").click()
+    assert said(page).startswith("Recommended") and page.locator(".explorer-picture svg").count() == 1
+
+
+def test_the_longest_link_that_is_made_can_be_read(play):
+    """Fifty levels with long names: the page makes a link to them, and reads it."""
+    names = [f"{'地' * 40}{i}" for i in range(50)]
+    page = play("own-tree")
+    paste(page, ",".join([*names, "people"]) + "\n" + 50 * "a," + "3" + "\n" + 50 * "b," + "900000000")
+    page.evaluate("OwnTree.pack = () => 'x'.repeat(5000)")  # as if the table had not fitted
+    page.get_by_role("button", name="Make a link").click()
+    page.wait_for_selector("text=carries your node counts only")
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("svg")
+    assert len(address) > 9000 and said(page).startswith("Recommended")
+
+
+def test_split_passes_over_a_long_link(play):
+    """A link that no page makes is as no link."""
+    page = play("split")
+    open_link(page, f"state=DE&own={'1-' * 7000}")
+    assert "gives the blocks 82%" in said(page)
 
 
 def test_own_tree_reads_a_large_table_at_once(play):

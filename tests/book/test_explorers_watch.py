@@ -55,7 +55,7 @@ def test_one_count_computes_what_python_computes(play):
     shown = np.meshgrid(np.r_[0:61, 1e3, 1e6, 1e9], np.geomspace(0.02, 5, 41))
     far = np.meshgrid([0, 1e-9, 1, 2, 17, 400, 1e6, 1e12], np.geomspace(1e-3, 50, 12))
     n, eps = (np.append(x, y) for x, y in zip(shown, far, strict=True))
-    code = """pairs => pairs.map(([n, eps]) => [Solver.bias(n, eps), Solver.variance(n, eps), Solver.mse(n, eps),
+    code = """pairs => pairs.map(([n, eps]) => [OneCount.bias(n, eps), OneCount.variance(n, eps), Solver.mse(n, eps),
                                                OneCount.share(n, eps), OneCount.atom(n, eps)])"""
     found = np.array(play("one-count").evaluate(code, np.c_[n, eps].tolist())).T
     wanted = np.array([bias(n, eps), variance(n, eps), mse(n, eps), bias(n, eps) ** 2 / mse(n, eps), np.exp(-eps * n) / 2])
@@ -202,7 +202,7 @@ def test_play_and_pause(play):
     page = play("watch")
     page.get_by_label("Speed").select_option("450")
     press(page, "Play")
-    page.wait_for_function("document.querySelector('[role=status]').textContent.startsWith('Tract 200')")
+    page.wait_for_function("() => document.querySelector('[role=status]').textContent.startsWith('Tract 200')")
     press(page, "Pause")
     stopped = said(page)
     page.wait_for_timeout(1000)  # more than two steps' time

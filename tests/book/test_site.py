@@ -3,9 +3,11 @@
 import functools
 import re
 from collections import Counter
+from contextlib import nullcontext
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from _ext.policy import with_policy
 from _ext.tidy import one_head
 from bs4 import BeautifulSoup
 from manuscript import chapter_range, chapters_of, toc_pages, toc_parts
@@ -97,6 +99,35 @@ def test_links_resolve(site):
 def test_ids_are_unique(site):
     """No page uses an id twice, so every anchor has one meaning."""
     assert [(page.name, name) for page in site.rglob("*.html") for name, times in ids(page).items() if times > 1] == []
+
+
+def policy(path):
+    """What the policy of a page allows, by kind."""
+    [tag] = parsed(path).find_all("meta", {"http-equiv": "Content-Security-Policy"})
+    return {kind: set(sources) for kind, *sources in map(str.split, tag["content"].split(";"))}
+
+
+def test_every_page_has_a_policy_before_all_else(site):
+    """No page loads anything before its policy, and no policy allows another host, or scripts that nobody foresaw."""
+    for page in site.rglob("*.html"):
+        assert page.read_text(encoding="utf-8").partition("Content-Security-Policy")[0].count("<script") == 0, page.name
+        found = policy(page)
+        assert found["default-src"] == found["base-uri"] == {"'none'"}, page.name
+        assert {s for s in found["script-src"] if not s.startswith("'sha256-")} == {"'self'"}, page.name
+        everything = set.union(*found.values())
+        known = {"'self'", "'none'", "'unsafe-inline'", "data:", *found["script-src"]}
+        assert everything <= known and found["connect-src"] == ({"'self'"} if page.stem == "search" else {"'none'"}), (
+            page.name
+        )
+
+
+def test_no_script_stands_in_an_attribute_or_in_the_text(site):
+    """A policy refuses scripts in attributes; and a script in the text of a page would get a hash that nobody looked at."""
+    for page in site.rglob("*.html"):
+        tags = parsed(page).find_all(True)
+        assert [tag for tag in tags if any(name.startswith("on") for name in tag.attrs)] == [], page.name
+        assert [tag for tag in tags if str(tag.get("href", "")).startswith("javascript:")] == [], page.name
+        assert parsed(page).select("article script") == [], page.name
 
 
 HEADS = {  # as pandas writes the head of a table, and as the page shows it
@@ -195,12 +226,86 @@ def test_page_in_the_browser(visit, page, mode, width, law):
     assert LAWS[law](found, mode), found
 
 
-def test_search_finds_a_word(browser, address):
-    """Who searches for Karamata is sent to the chapter on skewness."""
-    page = browser.new_page()
-    page.goto(f"{address}search.html?q=Karamata")
-    page.locator("#search-results a[href*='06-skewness']").first.wait_for(timeout=10_000)
-    page.close()
+@pytest.fixture
+def tab(browser):
+    """A tab of its own, on which no page may have complained, about its policy or anything else."""
+    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1280, "height": 900})
+    page, errors = context.new_page(), []
+    page.on("console", lambda m: m.type == "error" and errors.append(m.text))
+    page.on("pageerror", lambda e: errors.append(str(e)))
+    yield page
+    context.close()
+    assert errors == []
+
+
+def test_search_finds_a_word(tab, address):
+    """Who searches for Karamata from any page is sent to the chapter on skewness, with an excerpt of it."""
+    tab.goto(f"{address}{PAGES[1]}.html")
+    tab.keyboard.press("Control+k")
+    tab.keyboard.type("Karamata")
+    tab.keyboard.press("Enter")
+    tab.locator("#search-results li:has(a[href*='06-skewness']) p.context").first.wait_for(timeout=10_000)
+
+
+def test_the_theme_works_under_the_policy(tab, address):
+    """Mode switch, folded boxes, the copy and print buttons and the menu of a formula do what they say."""
+    tab.add_init_script("window.print = () => { window.printed = true }")
+    tab.goto(f"{address}notebooks/04-optimal-allocation.html")
+    tab.evaluate("() => MathJax.startup.promise")
+    modes = []
+    for _ in range(3):
+        tab.locator("button.theme-switch-button").first.click()
+        modes.append(tab.evaluate("document.documentElement.dataset.mode"))
+    assert set(modes) == {"auto", "dark", "light"}
+    assert tab.evaluate("document.querySelectorAll('.admonition.dropdown.toggle-hidden').length") > 0
+    tab.locator(".admonition.dropdown.toggle-hidden .admonition-title").first.click()
+    tab.locator("div.highlight pre").first.hover()
+    tab.locator("button.copybtn").first.click()
+    tab.locator("button.copybtn.success").wait_for()
+    tab.evaluate("document.querySelector('.btn-download-pdf-button').click()")
+    assert tab.evaluate("window.printed")
+    tab.locator("mjx-container").first.click(button="right")
+    tab.locator(".CtxtMenu_Menu").wait_for()
+
+
+INJECTED = {
+    "a script": "<script>window.ran = true</script>",
+    "a handler": "<img src='nothing.png' onerror='window.ran = true'>",
+    "a script in an address": "<script src='data:text/javascript,window.ran=true'></script>",
+    "a frame": "<iframe srcdoc='<script>parent.ran = true</script>'></iframe>",
+}
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["with the policy", "without"])
+@pytest.mark.parametrize("scheme", ["http", "file"])
+@pytest.mark.parametrize("injected", INJECTED.values(), ids=INJECTED)
+def test_an_injected_script_does_not_run(browser, site, tmp_path, injected, scheme, protected):
+    """What somebody puts into a page does not run, on a web server and from the file system; only the policy prevents it."""
+    folder = tmp_path / "book"
+    folder.mkdir()
+    (tmp_path / "_static").symlink_to(site / "_static")
+    html = (site / "book" / "speed.html").read_text(encoding="utf-8")
+    if not protected:
+        html = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
+    (folder / "speed.html").write_text(html.replace("</article>", f"{injected}</article>"), encoding="utf-8")
+    with served(tmp_path) if scheme == "http" else nullcontext(f"{tmp_path.as_uri()}/") as address:
+        page = browser.new_page()
+        page.goto(f"{address}book/speed.html", wait_until="load")
+        page.wait_for_timeout(100)
+        assert page.evaluate("window.ran === true") != protected
+        assert page.evaluate("document.documentElement.dataset.theme") == "light"  # the page's own scripts ran
+        page.close()
+
+
+def test_a_policy_stands_behind_the_charset():
+    """Browsers look for the charset at the very beginning; a page that is only a refresh begins with its policy."""
+    page = '<head><meta charset="utf-8" /><script>a</script>'
+    assert (
+        with_policy(page).index("charset")
+        < with_policy(page).index("Content-Security-Policy")
+        < with_policy(page).index(">a<")
+    )
+    assert with_policy("<p>").startswith('<meta http-equiv="Content-Security-Policy"')
 
 
 # The element that has the focus: a name for it, whether it is in the text, and whether one can see that it has the focus.

@@ -1,6 +1,6 @@
 """Whole numbers that add up: against all whole answers of small families, and by the laws of the real-valued projection."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from support.refusals import refusal
 from support.strategies import seeds, trees
 
 from helpers import Hierarchy, integer_top_down, layout, load_state, project_simplex, top_down
+from helpers.consistency.integers import check_width
 
 
 def family(values):
@@ -83,12 +84,21 @@ def test_the_same_seed_gives_the_same_people():
 
 
 def test_odd_people_go_to_all_members_alike():
-    """No place in a family is favoured: over 20,000 families, each of five members is as often among the odd two."""
-    n = 20_000
-    tree = Hierarchy.from_counts([[5] * n, [1] * 5 * n], [None, np.arange(5 * n) // 5])
-    extra = integer_top_down(tree, [[7] * n, [1] * 5 * n], seed=3)[1].reshape(n, 5) - 1
-    assert (extra.sum(axis=1) == 2).all()
-    assert np.abs(extra.mean(axis=0) - 0.4).max() < 4.5 * np.sqrt(0.4 * 0.6 / n)  # 4.5 standard errors of a share, seed 3
+    """No two places in a family are favoured: over 20,000 families, each pair of five members is as often the odd two.
+
+    Between these families lie others, where nobody is odd, where all but one are, and where one member keeps nobody.
+    """
+    n, kinds = 20_000, [([1] * 5, 7), ([1] * 3, 6), ([1] * 4, 7), ([-9, 1, 1, 1], 4)]
+    noisy, sizes = np.array([x for xs, _ in kinds for x in xs] * n), [len(xs) for xs, _ in kinds] * n
+    tree = Hierarchy.from_counts([sizes, [1] * sum(sizes)], [None, np.repeat(np.arange(4 * n), sizes)])
+    extra = (integer_top_down(tree, [[t for _, t in kinds] * n, noisy], seed=3)[1] - noisy).reshape(n, 16)
+    pairs, rest = extra[:, :5], extra[:, 5:]
+    assert (pairs.sum(axis=1) == 2).all() and (rest[:, :3] == 1).all() and (rest[:, 7] == 9).all()
+    shares = [(pairs[:, [i, j]] == 1).all(axis=1).mean() for i, j in combinations(range(5), 2)]
+    assert np.abs(np.array(shares) - 0.1).max() < 4.5 * np.sqrt(0.1 * 0.9 / n)  # 4.5 standard errors of a share, seed 3
+    left, one = (rest[:, 3:7] == 0).mean(axis=0), (rest[:, 8:] == 1).mean(axis=0)
+    assert np.abs(left - 1 / 4).max() < 4.5 * np.sqrt(1 / 4 * 3 / 4 / n) and (rest[:, 3:7].sum(axis=1) == 3).all()
+    assert np.abs(one - 1 / 3).max() < 4.5 * np.sqrt(1 / 3 * 2 / 3 / n) and (rest[:, 8:].sum(axis=1) == 1).all()
 
 
 def noisy_delaware(seed):
@@ -116,10 +126,22 @@ def test_rounding_costs_a_quarter_at_most():
     assert -1e-6 < cost <= len(noisy[2]) / 4  # rounding of a sum near 1e6
 
 
-THIRD = 1537228672809129301  # of 2**62, rounded down
+ROOM = 2**62 - 5
+SUMS = "in each family, all members together and signs left out"
 BAD = {
     "a fraction": ([[5], [2, 3.5]], "noisy[1] must be whole numbers, got 3.5 at index 1"),
-    "too large": ([[5], [2, 2**61]], f"noisy[1] must be between −{THIRD} and {THIRD}, got 2.305843009213694e+18 at index 1"),
+    "too large": (
+        [[5], [2, 2**62 + 2**10]],
+        f"noisy[1] must be at most {ROOM} {SUMS}, got 4.611686018427389e+18 at index 0",
+    ),
+    "too large below zero": (
+        [[-5], [-(2**61), -(2**61) - 2**10]],
+        f"noisy[1] must be at most {2**62} {SUMS}, got 4.611686018427389e+18 at index 0",
+    ),
+    "too large at the top": (
+        [[2**61 + 2**9], [2, 3]],
+        f"noisy[0] must be between −{2**61} and {2**61}, got 2.3058430092136945e+18 at index 0",
+    ),
     "too few": ([[5], [2]], "noisy[1] must have one entry for each of the 2 nodes of level 2, got shape (1,)"),
     "not a number": ([[5], [2, float("nan")]], "noisy[1] must be finite, got nan at index 1"),
 }
@@ -132,14 +154,61 @@ def test_what_is_not_whole_is_refused(noisy, words):
 
 
 def test_large_numbers_stay_exact_up_to_the_limit():
-    """A family of k may hold counts up to 2**62/(k + 1), no float in between; a lone level counts as families of one."""
+    """The top may hold 2**61, and a family what is left of 2**62, no float in between, however many members share it."""
     lone = Hierarchy.from_counts([[1, 1]], [None])
     assert integer_top_down(lone, [[2**61, -(2**61)]])[0].tolist() == [2**61, 0]
-    limits = "between −2305843009213693952 and 2305843009213693952"
-    message = f"noisy[0] must be {limits}, got -2.3058430092136945e+18 at index 1"
+    message = f"noisy[0] must be between −{2**61} and {2**61}, got -2.3058430092136945e+18 at index 1"
     assert refusal(integer_top_down, lone, [[0, -(2**61) - 2**9]], by=ValueError) == message
     odd = 2**60 + 1  # no float
     assert [x.tolist() for x in integer_top_down(family([1, 1]), [[odd], [odd, -odd]])] == [[odd], [odd, 0]]
+    lowest = fitted([1 - 2**60, -(2**60)], 2**61)
+    assert lowest.sum() == 2**61 and np.abs(lowest - 2**60).max() <= 1
+    assert fitted([2**61 - 11, *[-1] * 10], 7).tolist() == [7] + [0] * 10  # eleven times the largest would be too large
+
+
+def test_a_family_of_four_million_is_not_too_wide():
+    """It used to be refused, after the draw, because members times largest count is more than an int64 holds."""
+    wide = np.zeros(2**22, dtype=np.int64)
+    wide[0] = 2**40
+    tree = Hierarchy.from_counts([[2**40], wide], [None, np.zeros_like(wide)])
+    assert (integer_top_down(tree, [[2**40], wide])[1] == wide).all()
+
+
+@given(trees(least_levels=2), st.integers(1, 2**61), seeds())
+def test_what_passes_the_check_of_width_is_taken(tree, most, seed):
+    """A tree that may have such noise is fitted exactly with the worst of it, and counts up to 2**38."""
+    n, rng = 2**38 // max(int(tree.counts[0].max()), 1), np.random.default_rng(seed)
+    widest = max(np.bincount(parents).max() for parents in tree.links)
+    noise = min(most, (2**61 - 2**40) // int(widest))
+    check_width(tree, [noise] * len(tree.levels))
+    noisy = [n * counts + noise * rng.choice([-1, 1], len(counts)) for counts in tree.counts]
+    out = integer_top_down(tree, noisy, seed)
+    for level in range(1, len(tree.levels)):
+        for members, parent in families_of(tree, level):
+            assert sum(out[level][members].tolist()) == out[level - 1][parent] and (out[level][members] >= 0).all()
+
+
+LIMIT = 2**61 - 2**40
+AT_MOST = "hierarchy must have families of at most {} at level {}, where noise may move each count by {}e+18, got one of {}"
+WIDTHS = {
+    "a wide family": ([0, LIMIT // 2 + 1], AT_MOST.format(1, 2, 1.15292, 2)),
+    "a large top": ([LIMIT + 1, 0], AT_MOST.format(0, 1, 2.30584, 1)),
+    "no noise": ([0, 0], None),
+    "all that fits": ([LIMIT, LIMIT // 2], None),
+}
+
+
+@pytest.mark.parametrize(("noise", "words"), WIDTHS.values(), ids=WIDTHS)
+def test_too_much_noise_for_a_width_is_refused_whatever_the_counts(noise, words):
+    """The sentence depends on the shape and the noise alone: trees with other counts get the same."""
+    for n in (1, 2**39):
+        tree = Hierarchy.from_counts([[2 * n], [n, n]], [None, [0, 0]])
+        assert (refusal(check_width, tree, noise, by=ValueError) if words else check_width(tree, noise)) == words
+
+
+def test_the_width_of_what_is_no_tree_is_refused():
+    """The check names its argument."""
+    assert refusal(check_width, [1], [1.0], by=TypeError).startswith("hierarchy must be a Hierarchy")
 
 
 @pytest.mark.parametrize("noisy, expected", [([[7.0], [1.0, 4.0]], [2, 5]), ([[-5], [2, 3]], [0, 0])])

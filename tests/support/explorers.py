@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from _ext.policy import with_policy
 from manuscript import ROOT
 
 EXPLORE = ROOT / "book" / "explore"
@@ -18,12 +19,12 @@ def scripts(name: str) -> list[Path]:
 
 
 def page_of(name: str) -> str:
-    """An explorer alone on a page."""
+    """An explorer alone on a page, with the policy that pages of the site have."""
     style = (STATIC / "explorers.css").read_text(encoding="utf-8")
     code = "".join(f"<script>{path.read_text(encoding='utf-8')}</script>" for path in scripts(name))
     box = f'<div class="explorer"><div data-explorer="{name}" hidden></div></div>'
     head = f'<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>{name}</title>'
-    return f"{head}<style>* {{ box-sizing: border-box }} {style}</style><body>{box}{code}"
+    return with_policy(f"{head}<style>* {{ box-sizing: border-box }} {style}</style><body>{box}{code}")
 
 
 def said(page) -> str:

@@ -10,6 +10,7 @@ the parent says how that ends. This file is also that parent: it imports once an
 
 import ctypes
 import errno
+import gc
 import json
 import os
 import platform
@@ -18,19 +19,21 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from itertools import count
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple, NoReturn
+from unittest.mock import patch
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")]), "OPENBLAS_NUM_THREADS": "1"}
-CODE = ("files.py", "ledger.py", "accountant.py", "released.py", "release.py", "streams.py")  # whose lines are steps
+CODE = ("publishing/files.py", "commands/release.py", "cli/streams.py")  # whose lines are steps
 # System calls of Linux on x86-64, by number.
 WRITES = {1: "write", 18: "pwrite64", 20: "writev", 77: "ftruncate", 83: "mkdir", 86: "link", 258: "mkdirat", 265: "linkat"}
 OPENS = {2: "open", 257: "openat"}  # events if they may change the file
@@ -60,90 +63,132 @@ class Run(NamedTuple):
 
 def struck(start: Path, fault: str, line: str) -> list[Run]:
     """Runs of a command line, each in a copy of the folder `start`, struck at step 1, at step 2 …; the last at none."""
-    command = [sys.executable, "-W", "ignore", "-m", "support.faults", str(start), fault, *line.split()]
+    return _ask(start, fault, line)
+
+
+def together(folder: Path, lines: list[str]) -> list[Run]:
+    """Runs of several command lines in one folder, all at the same time."""
+    return _ask(folder, "together", *lines)
+
+
+def _ask(folder: Path, fault: str, *lines: str) -> list[Run]:
+    command = [sys.executable, "-W", "ignore", "-m", "support.faults", str(folder), fault, *lines]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True)
+    if "cannot be traced" in done.stderr:
+        pytest.skip("system calls cannot be traced here")
     assert done.returncode == 0, done.stderr
     return [_run(*json.loads(said)) for said in done.stdout.splitlines()]
 
 
-def _run(folder: str, step: str, code: int) -> Run:
-    out, err = (Path(f"{folder}.{name}").read_text() for name in ("out", "err"))
-    return Run(Path(folder), step, code, out, err, Path(f"{folder}.drew").exists())
+def _run(name: str, folder: str, step: str, code: int) -> Run:
+    out, err = (Path(f"{name}.{stream}").read_text() for stream in ("out", "err"))
+    return Run(Path(folder), step, code, out, err, Path(f"{name}.drew").exists())
 
 
-def _serve(start: Path, fault: str, argv: list[str]) -> None:
-    """Run the command in copies of a folder until a run comes to its end without being struck."""
-    _warm_up(start, fault, argv)
+def _serve(start: str, fault: str, lines: list[str]) -> None:
+    """Run the commands, and print how each run went."""
+    _warm_up(start, fault, lines[0])
+    for name, folder, step, code in (_together if fault == "together" else _struck)(start, fault, lines):
+        print(json.dumps([name, folder, step, code]), flush=True)
+
+
+def _struck(start: str, fault: str, lines: list[str]) -> Iterator[tuple[str, str, str, int]]:
     for n in count(1):
-        folder = Path(shutil.copytree(start, start.with_name(f"{start.name}-{fault}-{n}")))
-        sys.stdout.flush()
-        child = os.fork()
-        if not child:
-            _child(folder, fault, n)
+        name = shutil.copytree(start, f"{start}-{fault}-{n}")
+        child = _start(name, name, lines[0], partial(_stop, fault, n))
         step, code = _watch(child, fault, n)
-        print(json.dumps([str(folder), step or _line_of(folder), code]))
-        if not (step or _line_of(folder)):
+        step = step or (Path(f"{name}.line").read_text() if Path(f"{name}.line").exists() else "")
+        yield name, name, step, code
+        if not step:
             return
 
 
-def _warm_up(start: Path, fault: str, argv: list[str]) -> None:
-    """Import everything, and let draws leave a trace."""
-    from helpers.cli import main
-    from helpers.publishing.exact_noise import Noise
+def _together(folder: str, fault: str, lines: list[str]) -> Iterator[tuple[str, str, str, int]]:
+    reading, writing = os.pipe()
+    wait = partial(_wait, reading, writing)
+    children = {f"{folder}-{n}": _start(f"{folder}-{n}", folder, line, wait) for n, line in enumerate(lines)}
+    os.close(writing)  # now they go
+    for name, child in children.items():
+        yield name, folder, "", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    os.chdir(shutil.copytree(start, start.with_name(f"{start.name}-{fault}-0")))
+
+def _wait(reading: int, writing: int) -> None:
+    os.close(writing)
+    os.read(reading, 1)
+
+
+def _warm_up(start: str, fault: str, line: str) -> None:
+    """Import everything, and have it lie still: what a child does not touch, it need not copy."""
+    from helpers.cli import main
+
+    os.chdir(shutil.copytree(start, f"{start}-{fault}-0"))
     with redirect_stdout(StringIO()):
-        main(argv)
-    add = Noise.add
-
-    def traced(noise: Noise, counts: Any) -> Any:
-        Path(f"{os.getcwd()}.drew").touch()
-        return add(noise, counts)
-
-    Noise.add = traced  # type: ignore[method-assign]
-    sys.argv[1:] = argv
+        main(line.split())
+    gc.collect()
+    gc.freeze()
 
 
-def _child(folder: Path, fault: str, n: int) -> NoReturn:
-    """The command as a program of its own, with streams that go to files."""
-    from helpers.cli import main
-
+def _start(name: str, folder: str, line: str, ready: Callable[[], object]) -> int:
+    """A child that runs a command as a program of its own; its streams, and a trace of each draw, go to files."""
+    child = os.fork()
+    if child:
+        return child
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
-    for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
-        os.dup2(os.open(f"{folder}.{name}", os.O_CREAT | os.O_WRONLY), stream.fileno())
-    if fault == "line":
-        sys.settrace(_interrupter(Path(f"{folder}.line"), n))
-    else:
-        ptrace(TRACEME, 0)
-        os.kill(os.getpid(), signal.SIGSTOP)
+    for ending, stream in (("out", sys.stdout), ("err", sys.stderr)):
+        os.dup2(os.open(f"{name}.{ending}", os.O_CREAT | os.O_WRONLY), stream.fileno())
+    sys.argv[:] = [name, *line.split()]
+    with _traced_draws():
+        ready()
+        _run_to_the_end()
+
+
+def _run_to_the_end() -> NoReturn:
+    from helpers.cli import main
+
     try:
         code = main()
-        sys.stdout.flush()  # as Python does at its end, which takes it long
+        sys.stdout.flush()  # as Python does at its end; the rest of that end takes long
     except BaseException:
         traceback.print_exc()
         code = 1
     os._exit(code)
 
 
-def _interrupter(trace: Path, n: int) -> Callable[..., Any]:
-    """A function for sys.settrace that interrupts at the n-th line of the code."""
-    lines = count(1)
+def _traced_draws() -> Any:
+    """Noise that leaves a trace before it is drawn."""
+    from helpers.publishing.exact_noise import Noise
 
-    def at(frame: Any, event: str, _: Any) -> Any:
-        if event == "line" and next(lines) == n:
-            trace.write_text(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
-            os.kill(os.getpid(), signal.SIGINT)
+    def add(noise: Noise, counts: Any, draw: Any = Noise.add) -> Any:
+        Path(f"{sys.argv[0]}.drew").touch()
+        return draw(noise, counts)
+
+    return patch.object(Noise, "add", add)
+
+
+def _stop(fault: str, n: int) -> None:
+    """Where a child stops for its parent to watch it, or begins to count lines."""
+    if fault == "line":
+        sys.settrace(_interrupter(n))
+    else:
+        ptrace(TRACEME, 0)
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _interrupter(n: int) -> Callable[..., Any]:
+    """A function for sys.settrace that interrupts when the code comes to its n-th line that is new."""
+    lines: set[tuple[str, int]] = set()
+
+    def at(frame: FrameType, event: str, _: Any) -> Any:
+        line = frame.f_code.co_filename, frame.f_lineno
+        if event == "line" and line not in lines:
+            lines.add(line)
+            if len(lines) == n:
+                Path(f"{sys.argv[0]}.line").write_text(f"{Path(line[0]).name}:{line[1]}")
+                os.kill(os.getpid(), signal.SIGINT)
         return at
 
-    return lambda frame, *_: (
-        at if frame.f_code.co_filename.endswith(CODE) and "helpers" in frame.f_code.co_filename else None
-    )
-
-
-def _line_of(folder: Path) -> str:
-    trace = Path(f"{folder}.line")
-    return trace.read_text() if trace.exists() else ""
+    return lambda frame, *_: at if frame.f_code.co_filename.endswith(CODE) else None
 
 
 def _watch(child: int, fault: str, n: int) -> tuple[str, int]:
@@ -162,9 +207,9 @@ def _watch(child: int, fault: str, n: int) -> tuple[str, int]:
         if entering:
             event = _event(child)
             seen += event != ""
-            failing = event != "" and (seen == n or (fault == "full" and seen > n > 0 and event in WRITES.values()))
-            step = event if failing and not step else step
-        if failing and strike(child, fault, entering):
+            failing = event != "" and (seen == n or (fault == "full" and seen > n and event in WRITES.values()))
+            step = step or (event if failing else "")
+        if failing and _strike(child, fault, entering):
             _, status = os.waitpid(child, 0)
     return step, os.waitstatus_to_exitcode(status)
 
@@ -177,7 +222,7 @@ def _event(child: int) -> str:
     return EVENTS.get(number, "")
 
 
-def strike(child: int, fault: str, entering: bool) -> bool:
+def _strike(child: int, fault: str, entering: bool) -> bool:
     """Kill, interrupt, or have the call do nothing and return an error. Is that the end of the child?"""
     if fault in ("kill", "interrupt"):
         if entering:
@@ -189,7 +234,7 @@ def strike(child: int, fault: str, entering: bool) -> bool:
 
 
 def ptrace(request: int, child: int, address: int = 0, data: int = 0) -> int:
-    """The system call that watches another process; what it says about it, or an error."""
+    """The system call that watches another process: what it says, or an error."""
     ctypes.set_errno(0)
     found = _libc_ptrace()(request, child, address, data)
     if found == -1 and ctypes.get_errno():
@@ -205,4 +250,4 @@ def _libc_ptrace() -> Callable[..., int]:
 
 
 if __name__ == "__main__":
-    _serve(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+    _serve(sys.argv[1], sys.argv[2], sys.argv[3:])

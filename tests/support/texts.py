@@ -18,23 +18,27 @@ from support.laws import Spoilt, odd
 from support.oracles import summed_paths
 from support.strategies import maybe
 
+from helpers.tables import tidy
+
 NAMES = (
     "region", "store", "shelf", "level", "count", "released level", "released count", "Größe", "node", "year", "a b",
     "index",
 )  # fmt: skip
 KEYS = (
     "N", "S", "007", "7", "Süd", "a,b", 'say "x"', "two\nlines", "old\rmac", "nan", "NA", "-1", "1e5", "e\u0301", "é",
-    "end ", "tab\there", "semi;colon", "0", "0.0", "None", "<b>", "=1+1", "日本", "\ufeff", "a\u2028b", "x" * 300,
-    "a\x00b", "a\x00c", "a",
+    "end ", "tab\there", "semi;colon", "0", "0.0", "None", "<b>", "+5 years", "日本", "a\u2028b", "x" * 300, "a", "a  b",
+    "a b", "a\u200b",
 )  # fmt: skip
-COUNTS = ("0", "1", "3", "12", "250", "3.0", "1e3", "+4", "5.", "0e0", "8e0", "00012", "1234567", "20000000")
-FRACTIONS = ("2.5", ".5", "0.1", "1e-3", "33.333333333333333333")
+ODD_KEYS = ("", " ", "\ufeff", "a\x00b", "\x1b[1m", "\u202ea", "=1+1", "@SUM(1)", "-f(1)")
+COUNTS = ("0", "1", "3", "12", "250", "3.0", "0.0", "00012", "1234567", "20000000")
+FRACTIONS = ("2.5", "0.5", "0.1", "0.001", "2.5e-05", "33.333333333333333333")
 ODD_COUNTS = (
     "", "nan", "inf", "-inf", "-1", "-0", "1e400", "1e-400", "0x10", "1_000", "１２", "٣", "12,5", "9" * 25, "True",
     "1e15", "many", "9007199254740992", "9007199254740993", "9007199254740991", " 3", "3 ", "3\t", "--3", "1d5",
     "1e5e5", "1 000", "$5", "½", "²", "1j", "Infinity", "NULL", "1\x002", "#REF!", "9" * 5000, "3.0.0",
-    "0b1", "1e", "e1", "+", ".",
+    "0b1", "1e", "e1", "+", ".", "1e3", "+4", "5.", ".5", "0e0", "12.000", "1.234", "12.125", "1E-3",
 )  # fmt: skip
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 SECRETS = ("-987654321", "7654321.5")  # no refusal of a release may show them
 TOKENS = (b"\x00", b'"', b",", b"\n", b"\r", b"\xff", b"\xef\xbb\xbf", b" ", b"-", b"9" * 30, b"9" * 5000)
 NO_FILES = (b"", b" \n\n", b"\x00", b"\n", b"\xef\xbb\xbf", b"PK\x03\x04", b'"', b",", b",,\n,,\n")
@@ -55,7 +59,10 @@ def folder(files):
 
 @st.composite
 def tables(draw, odd_count=False):
-    """A right CSV of up to three levels: any order of columns, any separator, line end and quotes that are known."""
+    """A CSV of up to three levels: any order of columns, any separator, line end and quotes that are known.
+
+    It is right, or with an odd count; a name may be odd then, too.
+    """
     names = draw(st.lists(st.sampled_from(NAMES), min_size=4, max_size=4, unique=True))
     levels, count = names[: draw(st.integers(1, 3))], draw(st.sampled_from(["population", names[3]]))
     keys = draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=4, unique=True))
@@ -68,6 +75,8 @@ def tables(draw, odd_count=False):
     rows = draw(st.lists(row, min_size=1, max_size=8))
     if odd_count:
         rows[draw(st.integers(0, len(rows) - 1))][columns.index(count)] = draw(st.sampled_from(ODD_COUNTS + SECRETS * 10))
+        if draw(maybe(30)):
+            rows[draw(st.integers(0, len(rows) - 1))][columns.index(levels[0])] = draw(st.sampled_from(ODD_KEYS))
     content = draw(written(columns, rows))
     return Table(tuple(levels), count, tuple(columns), tuple(map(tuple, rows)), content, not fractions)
 
@@ -125,9 +134,10 @@ def broken_splits(split):
 def parsed(content):
     """The columns of a CSV file and its number of rows, read letter by letter; a text that is no table fails."""
     text = content.decode("utf-8").removeprefix("\ufeff")
-    first = next(filter(str.strip, re.split("[\r\n]", text)))
-    header, *rows = records(text, max(",;\t", key=first.count))
-    names = [name.strip() for name in header]
+    first = re.search(r"[^\r\n]*[^\s][^\r\n]*", text)
+    header, *rows = records(text[first.start() :], max(",;\t", key=first[0].count))
+    assert not any(CONTROL.search(name.strip()) for name in header), "no name of a column"
+    names = [*map(tidy, header)]
     assert len({*names} - {""}) == len([name for name in names if name]), "a name twice"
     assert all(len(row) == len(names) for row in rows), "ragged"
     return {name: [row[i] for row in rows] for i, name in enumerate(names) if name}, len(rows)
@@ -150,26 +160,37 @@ def records(text, separator):
 
 
 def number(text):
-    """The number that a text is, None if it is none or too large for a double; blanks around it do not count."""
-    if not re.fullmatch(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*", text, re.ASCII) or isinf(float(text)):
+    """The number that a text is, None if it is not in plain digits; blanks around it do not count."""
+    text = tidy(text)
+    if not re.fullmatch(r"\d+(\.\d+)?(e-\d+)?", text, re.ASCII) or isinf(float(text)):
         return None
-    return Fraction(Decimal(text.strip())) if float(text) else Fraction(0)  # a double knows nothing below 5e-324
+    return Fraction(Decimal(text)) if float(text) else Fraction(0)  # a double knows nothing below 5e-324
+
+
+def like_number(text):
+    """Is a text a number in some form that programs write?"""
+    form = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+    return bool(re.fullmatch(form, tidy(text), re.ASCII)) and not isinf(float(tidy(text)))
 
 
 def count_column(columns, levels, count):
     """The name of the column of counts, found as documented if none is given; all of it are counts."""
     if count is None:
         others = [name for name in columns if name not in levels]
-        numbers = [name for name in others if None not in map(number, columns[name])]
+        numbers = [name for name in others if all(map(like_number, columns[name]))]
         count = "population" if "population" in others else numbers[0]
-        assert count == "population" or len(numbers) == 1
-    assert all(value is not None and value >= 0 for value in map(number, columns[count])), "no counts"
+        assert count == "population" or (len(numbers) == 1 and re.search("[^\\W\\d_]", count))
+    texts = [*map(tidy, columns[count])]
+    assert None not in map(number, texts), "no counts"
+    dots = [text for text in texts if "." in text]
+    assert not dots or not all(re.fullmatch(r"[1-9]\d?\d?\.\d\d\d", text) for text in dots), "thousands, perhaps"
     return count
 
 
 def sums(columns, levels, count):
-    """For each level, the count of every path, without blanks around names; zero where there is no column of counts."""
-    paths = [*zip(*(map(str.strip, columns[level]) for level in levels), strict=True)]
+    """For each level, the count of every path, names in their one spelling; zero where there is no column of counts."""
+    paths = [*zip(*(map(tidy, columns[level]) for level in levels), strict=True)]
+    assert not any(CONTROL.search(name) or not name for path in paths for name in path), "no name of a node"
     values = map(number, columns[count]) if count is not None else [Fraction(0)] * len(paths)
     return summed_paths(paths, values, levels)
 

@@ -128,11 +128,17 @@ def test_imports_are_declared(path):
 
 
 def test_binder_installs_the_same():
-    """Binder's script can be run, is a correct script, and installs what the setup cell would, with a Python that fits."""
+    """Binder's script can be run, is a correct script, and a Python that fits installs the helpers and what the cell would.
+
+    What it downloads, and that all of it has a hash, is in test_pins.py.
+    """
     script = ROOT / "binder" / "postBuild"
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", script], check=True)
-    assert f'pip install --no-cache-dir ".{anywhere.EXTRAS}"' in script.read_text(encoding="utf-8")
+    lines = script.read_text(encoding="utf-8").splitlines()
+    assert lines[-2].endswith(" --require-hashes --requirement binder/requirements.txt") and lines[-1].endswith(" .")
+    compiled = re.findall(r"--extra (\w+)", (ROOT / "Makefile").read_text(encoding="utf-8"))  # what `make lock` puts there
+    assert f"[{','.join(compiled)}]" == anywhere.EXTRAS
     name, _, version = Path(ROOT, "binder", "runtime.txt").read_text().strip().partition("-")
     least = PROJECT["requires-python"].removeprefix(">=")
     assert name == "python" and tuple(map(int, version.split("."))) >= tuple(map(int, least.split(".")))

@@ -1,7 +1,11 @@
 """The chapters in JupyterLite: what is handed to it, and the button that opens it. `make test-lite` is the rest."""
 
+import io
 import json
 import re
+import tarfile
+from base64 import b64encode
+from hashlib import sha512
 
 import lite
 import nbformat
@@ -54,10 +58,37 @@ def test_pages_keep_a_place_for_the_button():
     assert "article_header_end: [run.html," in (ROOT / "_config.yml").read_text(encoding="utf-8")
 
 
-def test_pyodide_is_pinned():
-    """The app loads one version of Pyodide, over a secure connection; what the kernel adds to it is pinned as well."""
+def test_pyodide_is_of_the_site_and_its_packages_are_of_its_version():
+    """No setting names an interpreter elsewhere; packages come from one place, by a secure connection, none from PyPI."""
     settings = json.loads(json.dumps(lite.CONFIG))["jupyter-config-data"]["litePluginSettings"][lite.KERNEL]
-    assert settings == {"pyodideUrl": f"https://cdn.jsdelivr.net/pyodide/v{lite.PYODIDE}/full/pyodide.mjs"}
-    pins = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    assert set(lite.WHEELS) <= set(pins)
-    assert sum(bool(re.match(r"jupyterlite-(core|pyodide-kernel)==\d", pin)) for pin in pins) == 2
+    place = f"https://cdn.jsdelivr.net/pyodide/v{lite.PYODIDE}/full/"
+    assert settings == {"loadPyodideOptions": {"packageBaseUrl": place}, "disablePyPIFallback": True}
+
+
+def packed(names):
+    """An archive like npm's, with a file of each name."""
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w:gz") as pack:
+        for name in names:
+            member = tarfile.TarInfo(f"package/{name}")
+            member.size = len(name)
+            pack.addfile(member, io.BytesIO(name.encode()))
+    return whole.getvalue()
+
+
+def test_pyodide_is_unpacked_if_it_is_the_file_that_was_tested(tmp_path):
+    """A file of another hash is refused before any of it is written; of the right one, the needed files go in."""
+    pack = packed([*lite.RUNTIME, "console.html"])
+    with pytest.raises(SystemExit, match=rf"^pyodide@{lite.PYODIDE} of npm must have the hash sha512-.{{88}}, got sha512-"):
+        lite.unpack(pack, tmp_path / "pyodide")
+    assert not (tmp_path / "pyodide").exists() and re.fullmatch(r"sha512-[\w+/]{86}==", lite.INTEGRITY)
+    lite.unpack(pack, tmp_path / "pyodide", f"sha512-{b64encode(sha512(pack).digest()).decode()}")
+    files = {file.name: file.read_text() for file in (tmp_path / "pyodide").iterdir()}
+    assert {*files} == {*lite.RUNTIME, "LICENSE.txt"} and all(files[name] == name for name in lite.RUNTIME)
+
+
+def test_lite_says_what_is_missing(tmp_path, monkeypatch):
+    """Without npm, the command ends with a sentence that names it."""
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(SystemExit, match=r"^npm, which brings Pyodide, was not found: install `npm` and try again\.$"):
+        lite.fetch_pyodide(tmp_path)

@@ -51,6 +51,8 @@ def pieces(stream: IO[bytes], size: int) -> Iterator[bytes]:
     with tqdm(total=size, desc="reading", unit="B", unit_scale=True, delay=1, leave=False) as bar:
         while piece := stream.read(PIECE):
             bar.update(len(piece))
+            if len(piece) >= PIECE and piece.isspace():  # would only take time
+                raise BadFile(f"must consist of lines with something in them, got {len(piece):,} bytes of blank ones")
             whole, end, tail = piece.rpartition(b"\n")
             if end:
                 yield rest + whole + end
@@ -102,13 +104,13 @@ def _redistricting(text: Iterable[bytes], fips: str, fields: Callable[[bytes], t
         rows = []
         for line in piece.splitlines():
             number += 1
+            if not line or line.isspace():
+                continue
             try:
                 level, code, people = fields(line)
                 if level == BLOCK:
                     rows.append(_block(code, people, fips.encode()))
             except BadFile as error:
-                if not line.strip():
-                    continue
                 raise BadFile(f"{error} (line {number:,})") from None
             total = people if level == STATE else total
         found.append(np.array(rows, dtype=np.int64).reshape(-1, 2))  # (blocks of the piece, 2)
@@ -168,10 +170,11 @@ def microdata_of_nation(text: Iterable[bytes], fips: str) -> Counts:
 def header(text: Iterator[bytes]) -> tuple[bytes, list[int], str, int]:
     """What follows the header in the first piece, the places of the columns in PERSON, what is between columns, and
     the number of the line that follows."""
-    piece, number = next(text, b"").removeprefix(b"\xef\xbb\xbf"), 2
-    while piece.startswith(b"#"):  # remarks above the header
-        piece, number = piece.partition(b"\n")[2], number + 1
-    line, _, piece = piece.partition(b"\n")
+    piece, start = next(text, b"").removeprefix(b"\xef\xbb\xbf"), 0
+    while piece.startswith(b"#", start):  # remarks above the header
+        start = piece.find(b"\n", start) + 1 or len(piece)
+    number = 2 + piece.count(b"\n", 0, start)
+    line, _, piece = piece[start:].partition(b"\n")
     if b"\r" in line.rstrip(b"\r"):
         raise BadFile("must have lines that end with a line feed, got a carriage return within its first line")
     separator = "|" if b"|" in line else ","

@@ -5,14 +5,16 @@
 Where a file is, is written here; what is in its lines, in `lines`; how it gets here and stays intact, in `downloads`.
 """
 
+import io
 import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from urllib.parse import urlsplit
 
 import pandas as pd
 
@@ -22,6 +24,12 @@ from . import downloads, lines
 
 BUREAU = "https://www2.census.gov"
 SOURCES = ("official", "ppmf")
+# Bytes that a file may have, and what is unpacked of it. The lines of a state are most in Texas in 2010: 914,231 of blocks,
+# with those of other places less than 1 GB.
+STATE_LIMIT, NATION_LIMIT = 1 << 31, downloads.LIMIT
+# What `zipfile` raises on a broken zip: ValueError for a name that is no text, OSError and OverflowError for places before
+# its beginning and beyond all places, RuntimeError if it is encrypted.
+DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError, OSError, OverflowError)
 _DECENNIAL = "programs-surveys/decennial/2020"
 _SUITE = f"{_DECENNIAL}/program-management/data-product-planning/2010-demonstration-data-products"
 _SUITE += "/04-Demonstration_Data_Products_Suite/2023-04-03/2023-04-03_Privacy-Protected_Microdata_File"
@@ -36,6 +44,11 @@ class Kind:
     member: str | None
     counts: Callable[[Iterable[bytes], str], lines.Counts]
     of_nation: bool = False
+
+    @property
+    def limit(self) -> int:
+        """How many bytes it may have, packed or not."""
+        return NATION_LIMIT if self.of_nation else STATE_LIMIT
 
 
 KINDS = {
@@ -75,7 +88,7 @@ def blocks(state: str, source: str, year: int) -> pd.DataFrame:
     hold the whole country, so their download takes long, whatever the state.
     """
     kind, name = _kind(source, year), states.state_name(state)
-    path = downloads.fetch(url(state, source, year), check=lambda file: _check(kind, file, name))
+    path = downloads.fetch(url(state, source, year), lambda file: _check(kind, file, name), kind.limit)
     try:
         return _read(kind, path, name)
     except ValueError as error:
@@ -93,8 +106,16 @@ def url(state: str, source: str, year: int) -> str:
     >>> url("VT", "official", 2010)
     'https://www2.census.gov/census_2010/01-Redistricting_File--PL_94-171/Vermont/vt2010.pl.zip'
     """
-    base = os.environ.get("BOOK_CENSUS_URL", "").rstrip("/") or BUREAU
-    return f"{base}/{_kind(source, year).url.format(**_names(states.state_name(state)))}"
+    return f"{_server()}/{_kind(source, year).url.format(**_names(states.state_name(state)))}"
+
+
+def _server() -> str:
+    base = os.environ.get("BOOK_CENSUS_URL", "").strip().rstrip("/") or BUREAU
+    with suppress(ValueError):  # brackets without an end, a port that is no number
+        parts = urlsplit(base)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return base
+    raise ValueError(f"BOOK_CENSUS_URL must be an address such as {BUREAU}, got {base!r}")
 
 
 def _kind(source: str, year: int) -> Kind:
@@ -136,15 +157,36 @@ def _opened(kind: Kind, path: Path, state: str) -> Iterator[tuple[IO[bytes], int
             with open(path, "rb") as stream:
                 yield stream, path.stat().st_size
             return
-        with zipfile.ZipFile(path) as archive:
-            if member not in archive.namelist():
-                names = ", ".join(archive.namelist()[:5]) or "an empty one"
-                raise lines.BadFile(f"must be a zip with the member {member}, got {names}")
-            with archive.open(member) as stream:
-                yield stream, archive.getinfo(member).file_size
+        with _InPieces(path) as file, zipfile.ZipFile(file) as archive:
+            info = _member(archive, member, kind.limit)
+            with archive.open(info) as stream:
+                yield stream, info.file_size
     except lines.BadFile as error:
         raise ValueError(f"{what} {error}") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
+    except DAMAGE as error:
         if isinstance(error, OSError) and (member is None or error.filename):  # the file itself cannot be opened or read
             raise
-        raise ValueError(f"{what} must be a whole zip, got a damaged one: {error}") from None
+        why = downloads.one_line(str(error)) or "it ends too early"
+        raise ValueError(f"{what} must be a whole zip, got a damaged one: {why}") from None
+
+
+class _InPieces(io.FileIO):
+    """A file that is never read as a whole: the list of members of a zip could be as long as the file."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if (size or 0) > lines.PIECE:
+            raise zipfile.BadZipFile(f"its list of members has {size:,} bytes")
+        return super().read(size) or b""
+
+
+def _member(archive: zipfile.ZipFile, name: str, limit: int) -> zipfile.ZipInfo:
+    """A member of a zip, if it can be unpacked piece by piece and does not grow without end."""
+    if name not in archive.namelist():
+        names = downloads.one_line(", ".join(archive.namelist()[:5])) or "an empty one"
+        raise lines.BadFile(f"must be a zip with the member {name}, got {names}")
+    info = archive.getinfo(name)
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others are unpacked into memory as a whole
+        raise lines.BadFile(f"must be packed with deflate, got method {info.compress_type}")
+    if info.file_size > limit:  # no more than it says is ever unpacked
+        raise lines.BadFile(f"must have at most {limit:,} bytes of text, got {info.file_size:,}")
+    return info

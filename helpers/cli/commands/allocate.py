@@ -10,7 +10,7 @@ import pandas as pd
 from ...mechanisms import LAPLACE
 from .. import options
 from ..options import COUNTS, DATA
-from ..sheet import Sheet
+from ..table import Table
 
 ABOUT = "Recommend how to split a budget over the levels of a CSV file."
 EXAMPLES = (
@@ -36,10 +36,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the split as a table or as JSON, and write it to a file if asked to."""
     target = options.target(args, args.output)
-    sheet = Sheet.read(args.file)
-    levels = options.levels_of(args, sheet)
-    count = sheet.count_column(levels, args.count) if args.rule == "optimal" else None
-    tree = sheet.tree(levels, count) if count else sheet.nodes(levels)
+    read = Table.read(args)
+    levels, by_counts = options.levels_of(args, read), args.rule == "optimal"
+    tree = read.tree(levels) if by_counts else read.nodes(levels)
     split = options.chosen_split(args, tree)
     if target:
         options.write_json(target, split.as_dict(), args.force)
@@ -49,6 +48,6 @@ def run(args: argparse.Namespace) -> None:
     eps = np.array(split.eps)
     table = pd.DataFrame({"level": levels, "nodes": tree.sizes, "budget": eps, "share": eps / eps.sum()})
     table["error at most"] = np.sqrt(LAPLACE.noise_variance(eps / args.rows_per_person))
-    options.print_table(args, sheet, f"counts from the column {count}" if count else "counts not read", table)
+    options.print_table(args, read, read.what_was_counted(levels) if by_counts else "counts not read", table)
     print(f"Total {split.total:g}, rule {split.rule}. The error is that of one count (root mean square).")
     print(NODES if split.by_nodes else COUNTS)

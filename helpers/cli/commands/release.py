@@ -14,6 +14,7 @@ from ...publishing.split import BY_NODES
 from .. import options
 from ..options import DATA
 from ..streams import ignore_interrupts, note, tell
+from ..table import Table
 
 ABOUT = "Release the counts of a table with exact noise; writes a new folder with the counts and their record."
 EXAMPLES = (
@@ -43,18 +44,21 @@ def run(args: argparse.Namespace) -> None:
     place = check_new_folder(args.output)
     _check_account(args, place)
     _report_leftovers(place)
-    table = options.table_of(args)
-    split, levels = options.given_split(args), options.levels_of(args, table)
-    tree = options.tree_of(args, table, levels, whole=True)
+    read = Table.read(args)
+    split, levels = options.given_split(args), options.levels_of(args, read)
+    tree = read.tree(levels, whole=True)
+    read.check_names(tree)
     split = split or options.chosen_split(args, tree)
     bound = f"the column {args.person}: rows of a person beyond it were left out" if args.person else PROMISED
     listed = "a public list of their own" if args.nodes else WITH_THE_COUNTS
     plan = prepare(tree, split, contributions=args.rows_per_person, bounded_by=bound, nodes_from=listed)
+    for hint in read.hints(tree):  # for the data holder, who sees the counts anyway
+        note(f"note: {hint}")
     with _told_if_booked(args.account), new_folder(place) as fresh:  # before anything is spent: may it be written at all?
         released = plan.draw(_account(args, plan))
         released.write_into(fresh)
         ignore_interrupts()
-    tell(_summary(args, released))
+    tell(_summary(args, released, read.spellings(levels)))
 
 
 def _check_account(args: argparse.Namespace, place: Path) -> None:
@@ -100,7 +104,7 @@ def _report_leftovers(place: Path) -> None:
         note(f"note: {found} {unfinished}, unless it is being written now")
 
 
-def _summary(args: argparse.Namespace, released: PrivateRelease) -> list[str]:
+def _summary(args: argparse.Namespace, released: PrivateRelease, spellings: int) -> list[str]:
     record, many = released.record, sum(map(len, released.counts))
     lines = [f"{args.output}: {many:,} noisy counts at {len(released.levels)} levels, and the record of what they cost"]
     receipt = record["account"]
@@ -109,4 +113,6 @@ def _summary(args: argparse.Namespace, released: PrivateRelease) -> list[str]:
         lines += [f"{args.account}: line {receipt['line']}, {record['epsilon']:g} for this release; {spent}"]
     else:
         lines += [f"Spent: {record['epsilon']:g}.", UNCOUNTED]
+    if spellings:
+        lines += [f"{spellings:,} names were written in more than one way; each is one node."]
     return lines if args.nodes else [*lines, NODES]

@@ -14,7 +14,7 @@ from ...publishing.files import save_csv, write
 from ...simulation import error_report, relative_errors
 from .. import options
 from ..options import COUNTS, DATA
-from ..sheet import Sheet
+from ..table import Table
 
 ABOUT = "Report how large the errors of a release would be, over many simulated ones."
 EXAMPLES = (
@@ -49,10 +49,9 @@ def run(args: argparse.Namespace) -> None:
     target, plot = options.target(args, args.output), options.target(args, args.plot)
     if target and target == plot:
         raise ValueError(f"--output and --plot must be two files, got {args.output} for both")
-    sheet = Sheet.read(args.file)
-    split, levels = options.given_split(args), options.levels_of(args, sheet)
-    count = sheet.count_column(levels, args.count)
-    tree = sheet.tree(levels, count)
+    read = Table.read(args)
+    split, levels = options.given_split(args), options.levels_of(args, read)
+    tree = read.tree(levels)
     split = split or options.chosen_split(args, tree)
     noise = np.array(split.eps) / args.rows_per_person  # the noise of a level is that of so many rows
     save_figure = _error_figure(tree, split.rule, noise) if plot else None
@@ -66,7 +65,9 @@ def run(args: argparse.Namespace) -> None:
         found = {"trials": args.trials, "errors": table.to_dict("records"), "note": CONFIDENTIAL}
         print(json.dumps(split.as_dict() | found, indent=2))
         return
-    options.print_table(args, sheet, f"counts from the column {count}", table)
+    options.print_table(args, read, read.what_was_counted(levels), table)
+    if args.person:
+        print(f"rows of persons beyond {args.rows_per_person}, left out: {read.left_out(levels):,}")
     print(REPORT.format(trials=args.trials, confidential=CONFIDENTIAL))
     if not split.by_nodes:
         print(COUNTS)

@@ -47,14 +47,16 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers a request: faults are a status, or a dict with `cut` (bytes sent), `stall` (seconds), `wrong_range`."""
+    """Answers a request: faults are a status, all bytes, or a dict with `cut` (bytes sent), `stall` (s), `wrong_range`."""
 
     def do_GET(self):
         server, fault = self.server, self.server.faults.pop(0) if self.server.faults else {}
         server.asked.append(self.headers.get("Range"))
         server.headers.append(dict(self.headers))
         content = server.files.get(self.path)
-        if isinstance(content, str):  # moved there
+        if isinstance(fault, bytes):
+            self.wfile.write(fault)
+        elif isinstance(content, str):  # moved there
             self.send_head(302, {"Location": content, "Content-Length": "0"})
         elif isinstance(fault, int) or content is None:
             self.send_error(fault or 404)
@@ -115,8 +117,8 @@ def own_cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def fetch(server):
-    return downloads.fetch(f"{server.address}/{NAME}")
+def fetch(server, **options):
+    return downloads.fetch(f"{server.address}/{NAME}", **options)
 
 
 def names(cache):
@@ -218,7 +220,8 @@ def test_fewer_bytes_than_announced_are_a_cut(tmp_path):
         ({}, True),
         ({"Content-Range": "bytes 2-3/4", "Content-Length": "2"}, True),
         ({"Content-Range": "bytes 2-3/9", "Content-Length": "2"}, False),
-        ({"Content-Length": "5", "Content-Encoding": "gzip"}, True),  # the length of something else
+        ({"Content-Length": "-5"}, True),
+        ({"Content-Range": "bytes 2-3/" + "9" * 5000, "Content-Length": "2"}, True),
         ({"Content-Range": "bytes 2-3/*", "Content-Length": "2"}, True),  # it does not say
     ):
         with nullcontext() if right else pytest.raises(OSError, match=r"4 of \d bytes came"):
@@ -254,7 +257,7 @@ def test_a_part_is_kept_only_if_the_answer_goes_on_from_its_end(case, tmp_path):
     tags.write_text("old")
     answer = answer_of(status, headers)
     with open(part, "ab") as file:
-        downloads._make_ready(answer, file, part)
+        downloads._make_ready(answer, file, part, 1000)
     assert (part.read_bytes(), tags.read_text(), answer.status_code) == (b"1234" if kept else b"", tag, after)
 
 
@@ -271,22 +274,24 @@ def test_there_is_room_up_to_the_last_byte(tmp_path, monkeypatch):
     rooms = {tmp_path: SimpleNamespace(free=1000)}
     monkeypatch.setattr(downloads.shutil, "disk_usage", lambda path: rooms[path])
     with open(tmp_path / "x.part", "ab") as file:
-        downloads._make_ready(answer_of(200, {"Content-Length": "1000"}), file, tmp_path / "x.part")
+        downloads._make_ready(answer_of(200, {"Content-Length": "1000"}), file, tmp_path / "x.part", 2000)
         with pytest.raises(OSError) as error:
-            downloads._make_ready(answer_of(200, {"Content-Length": "1001"}), file, tmp_path / "x.part")
+            downloads._make_ready(answer_of(200, {"Content-Length": "1001"}), file, tmp_path / "x.part", 2000)
         rooms[tmp_path].free = 0
-        downloads._make_ready(answer_of(200, {}), file, tmp_path / "x.part")  # if it does not say, it may be empty
+        for headers in ({}, {"Content-Length": "1e9"}):  # if it does not say, it may be empty
+            downloads._make_ready(answer_of(200, headers), file, tmp_path / "x.part", 2000)
+            assert headers == {}
     assert error.value.errno == errno.ENOSPC and error.value.strerror == os.strerror(errno.ENOSPC)
 
 
 def test_reasons_are_short():
-    """Of a chain of reasons the last one is shown, which is what the system said, and no more than 120 characters."""
+    """Of a chain of reasons the last one is shown, which is what the system said: 120 characters, none to move a cursor."""
     from requests import RequestException
 
     inner = Exception("not this")
     inner.reason = OSError("a connection: failed to connect: [Errno 111] Connection refused")
-    reasons = [RequestException(inner), RequestException("first: then: last"), RequestException("x" * 130)]
-    said = ["[Errno 111] Connection refused", "last", "x" * 120]
+    reasons = [RequestException(inner), RequestException("first: then: last"), RequestException("\x1b\n" + "x" * 130)]
+    said = ["[Errno 111] Connection refused", "last", "??" + "x" * 118]
     assert [downloads._short(reason) for reason in reasons] == said and downloads._short(RequestException()) == ""
 
 
@@ -344,6 +349,168 @@ def test_a_file_that_has_moved_is_followed(server, cache):
     server.faults = [{}, {"cut": 100_000}]
     assert_works_next(server, cache)
     assert server.asked[:3] == [None, None, server.asked[3]] and server.asked[3].startswith("bytes=")
+
+
+BUREAU = "https://www2.census.gov"
+OWN = {  # where a server may send on to from /a/x.zip, and the address
+    "a path": (BUREAU, "/b/y.zip", f"{BUREAU}/b/y.zip"),
+    "a name": (BUREAU, "y.zip", f"{BUREAU}/a/y.zip"),
+    "an address": (BUREAU, "HTTPS://WWW2.census.gov/y.zip", "https://WWW2.census.gov/y.zip"),
+    "a port of its own": ("http://mirror:8000", "http://mirror:8000/y.zip", "http://mirror:8000/y.zip"),
+    "from http to https": ("http://Mirror:8000", "https://mirror/y.zip", "https://mirror/y.zip"),
+}
+OTHERS = {  # and where not
+    "another host": (BUREAU, "https://evil.example/x.zip"),
+    "another host, in short": (BUREAU, "//evil.example/x.zip"),
+    "a host beside it": (BUREAU, "https://www.census.gov/x.zip"),
+    "a longer name": (BUREAU, "https://www2.census.gov.evil.example/x.zip"),
+    "a user of another host": (BUREAU, "https://www2.census.gov@evil.example/x.zip"),
+    "a slash that leans": (BUREAU, "https://www2.census.gov\\@evil.example/x.zip"),
+    "from https to http": (BUREAU, "http://www2.census.gov/a/x.zip"),
+    "another port": ("http://mirror:8000", "http://mirror:9000/x.zip"),
+    "no port": ("http://mirror:8000", "http://mirror/x.zip"),
+    "https of another": ("http://mirror", "https://mirror.evil.example/x.zip"),
+    "a file": (BUREAU, "file:///etc/passwd"),
+}
+
+
+@pytest.mark.parametrize("server, location, there", OWN.values(), ids=OWN)
+def test_a_server_may_send_on_to_itself(server, location, there):
+    """Within the same host and port, or from http to https."""
+    assert downloads._moved(f"{server}/a/x.zip", location) == there
+
+
+@pytest.mark.parametrize("server, location", OTHERS.values(), ids=OTHERS)
+def test_a_server_may_not_send_on_to_another(server, location):
+    """Nobody chose the other one, and with http anybody on the way can be the server."""
+    there = location if ":" in location else f"https:{location}"
+    said = refusal(downloads._moved, f"{server}/a/x.zip", location, by=downloads._Refused)
+    assert said == f"sends on to {there!r}, which is another server"
+
+
+def test_another_server_is_never_asked(server, cache):
+    """The refusal names it, and the way out, after one request."""
+    there = f"http://localhost:{server.server_port}/new"
+    server.files |= {"/new": CONTENT, f"/{NAME}": there}
+    said = f"{server.host} sends on to {there!r}, which is another server. Look for it with a browser; {by_hand(server)}"
+    assert refusal(fetch, server, by=ConnectionError) == said and server.asked == [None]
+    server.files[f"/{NAME}"] = CONTENT
+    assert_works_next(server, cache, left=[])
+
+
+def test_a_server_may_send_on_five_times(server, cache):
+    """Once more, and it is in a circle."""
+    server.files |= {"/5": CONTENT, f"/{NAME}": "/1", **{f"/{i}": f"/{i + 1}" for i in range(1, 5)}}
+    assert_works_next(server, cache)
+    (cache / NAME).unlink()
+    server.files["/5"] = "/1"
+    said = f"{server.host} sends on more than 5 times. Look for it with a browser; {by_hand(server)}"
+    assert refusal(fetch, server, by=ConnectionError) == said and len(server.asked) == 6 + 6
+
+
+def answered(*headers, status="200 OK", body=CONTENT):
+    """The bytes of an answer."""
+    return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode("latin-1") + body
+
+
+CHUNKED, NO_LENGTH = "Transfer-Encoding: chunked", ("abc", "-5", "", "5.0", "9" * 5000, "²")
+SURVIVED = {  # answers that the next one, or what comes with it, makes up for
+    **{f"length {length[:5]!r}": answered(f"Content-Length: {length}") for length in NO_LENGTH},
+    "a range beyond numbers": answered(f"Content-Range: bytes 0-9/{'9' * 5000}", f"Content-Length: {len(CONTENT)}"),
+    "too short": answered(f"Content-Length: {len(CONTENT) + 1}"),
+    "two lengths": answered("Content-Length: 5", "Content-Length: 6"),
+    "a chunk of less than nothing": answered(CHUNKED, body=b"-5\r\nhello"),
+    "a chunk of what": answered(CHUNKED, body=b"zz\r\nhello"),
+    "a long header": answered(f"X: {'x' * 70_000}"),
+    "many headers": answered(*["X: x"] * 200),
+    "no answer": b"hello",
+    "nothing": b"",
+    "nowhere": answered("Location: http://[::1", status="302 Found"),
+    "a long tag": answered(f"ETag: {'x' * 60_000}", f"Content-Length: {len(CONTENT) + 1}"),
+    "a tag of other letters": answered('ETag: "é\x85"', f"Content-Length: {len(CONTENT) + 1}"),
+}
+
+
+@pytest.mark.parametrize("raw", SURVIVED.values(), ids=SURVIVED)
+def test_an_odd_answer_is_survived(raw, server, cache):
+    """Headers that say nothing are not believed, and what is no answer is asked for again."""
+    server.faults = [raw]
+    assert_works_next(server, cache)
+    assert server.asked in ([None], [None, None])
+
+
+REFUSED = {  # answers that are no file, and what is said of them
+    "no content": (answered(status="204 No Content", body=b""), "refuses (status 204)"),
+    "a choice": (answered("Content-Length: 300000", status="300 Multiple Choices"), "refuses (status 300)"),
+    "moved, not said where": (answered("Content-Length: 300000", status="302 Found"), "refuses (status 302)"),
+    "not modified": (answered(status="304 Not Modified", body=b""), "refuses (status 304)"),
+    "compressed": (answered("Content-Encoding: gzip"), "sends it compressed ('gzip'), though asked not to"),
+    "elsewhere": (answered("Location: //\x9b2J", status="301 Moved"), "sends on to 'http://?2J', which is another server"),
+}
+
+
+@pytest.mark.parametrize("raw, why", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_file_is_refused(raw, why, server, cache):
+    """Whatever comes with it is not kept, and the server is not asked again."""
+    server.faults = [raw]
+    said = f"{server.host} {why}. Look for it with a browser; {by_hand(server)}"
+    assert refusal(fetch, server, by=ConnectionError) == said and server.asked == [None]
+    assert_works_next(server, cache, left=[])
+
+
+def test_bytes_that_are_said_to_be_as_they_are(server, cache):
+    """Content-Encoding: identity is none."""
+    server.faults = [answered("Content-Encoding: identity")]
+    assert_works_next(server, cache)
+    assert server.asked == [None]
+
+
+SOME = len(CONTENT) - 1
+TOO_LONG = {  # answers to a call that allows a byte less than there is
+    "said": {},
+    "not said": answered(),
+    "in chunks": answered(CHUNKED, body=b"%x\r\n%b\r\n0\r\n\r\n" % (len(CONTENT), CONTENT)),
+    "in a chunk without end": answered(CHUNKED, body=b"fffffffff\r\n" + 2 * CONTENT),
+}
+
+
+@pytest.mark.parametrize("answer", TOO_LONG.values(), ids=TOO_LONG)
+def test_a_file_is_so_long_and_no_longer(answer, server, cache):
+    """As many bytes as the limit are kept; one more, said or not, and nothing is."""
+    server.faults = [answer]
+    said = f"{server.host} sends more than {SOME:,} bytes, and no such file has as many"
+    assert refusal(fetch, server, limit=SOME, by=ConnectionError).startswith(f"{said}. Look for it ") and names(cache) == []
+    assert len(server.asked) == 1
+    assert fetch(server, limit=SOME + 1).read_bytes() == CONTENT
+
+
+def test_a_part_counts_too(server, cache):
+    """What was there before and what comes together are no more than the limit."""
+    server.faults = [{"cut": 100_000}, 503, 503, 503]
+    refusal(fetch, server, by=ConnectionError)
+    assert "sends more than" in refusal(fetch, server, limit=SOME, by=ConnectionError) and names(cache) == []
+    assert_works_next(server, cache)
+
+
+def test_a_few_bytes_are_nothing_new(monkeypatch, tmp_path):
+    """Three requests in a row that bring less than a chunk end a call: at a byte a second it would go on for years."""
+    from requests import ConnectionError as Cut
+
+    sizes, path = [], tmp_path / NAME
+    part = tmp_path / PARTS[0]
+
+    def receive(url, part, limit):
+        size = sizes.pop(0)
+        part.write_bytes(bytes(downloads._size(part) + size))
+        raise Cut("cut")
+
+    monkeypatch.setattr(downloads, "_receive", receive)
+    whole, less = downloads.CHUNK, downloads.CHUNK - 1
+    for brought in ([less] * 3, [whole, less, less, whole, 1, 1, 1]):
+        part.unlink(missing_ok=True)
+        sizes[:] = brought
+        refusal(downloads._receive_all, "http://127.0.0.1/x", path, part, 10**9, by=ConnectionError)
+        assert sizes == [] and part.stat().st_size == sum(brought)
 
 
 SILENT = {"cut": 0, "stall": 0.6}
@@ -412,6 +579,94 @@ def test_no_network(server, cache):
     with pytest.raises(ConnectionError, match=r"http://127\.0\.0\.1:9/data\.bin in another way and save it as .*embedded"):
         downloads.fetch("http://127.0.0.1:9/data.bin")
     assert_works_next(server, cache, left=[])
+
+
+NO_TAGS = {
+    "blank": b" \n\t ", "zeros": bytes(70), "no UTF-8": b"\xff\xfe" * 40, "letters": "日本".encode(),
+    "long": b'"' + b"a" * 300 + b'"', "two headers": b'"one"\r\nX-Evil: 1', "an end of line": b'"one"\n', "weak": b'W/"one"',
+    "a blank before it": b' "one"', "control": b"\x01\x1b[31m", "endless": b"a" * 100_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tag", NO_TAGS.values(), ids=NO_TAGS)
+def test_a_tag_that_is_none_is_no_tag(tag, server, cache):
+    """No header is made of it, and the part starts over."""
+    cache.mkdir()
+    (cache / PARTS[0]).write_bytes(CONTENT[:1000])
+    (cache / PARTS[1]).write_bytes(tag)
+    assert_works_next(server, cache)
+    assert server.asked == [None] and not {"If-Range", "X-Evil"} & {*server.headers[0]}
+
+
+def test_a_tag_is_short_and_plain():
+    """Dates and tags as servers write them, up to 202 characters."""
+    good = ['"one"', "x", "Wed, 21 Oct 2015 07:28:00 GMT", "~" * 202]
+    assert [downloads._usable(tag) for tag in good] == good
+    assert [downloads._usable(tag) for tag in ("", " ", "~" * 203, "a\x7f", "é")] == [""] * 5
+
+
+BLANK = {"empty": b"", "blank": b" \r\n\t ", "zeros": bytes(80)}
+NO_RECORDS = {
+    "no UTF-8": b"\xff\xfe" * 40, "short": b"abc  x\n", "63 digits": b"a" * 63, "65 digits": b"a" * 65,
+    "no digits": b"g" * 64, "long": b"a" * 100_000, "a name before it": b"x " + b"a" * 64, "control": b"\x1b[2J",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("record", BLANK.values(), ids=BLANK)
+def test_a_blank_record_says_nothing(record, server, cache):
+    """It is what a power cut leaves: the file is checked and recorded anew, without a request."""
+    fetch(server)
+    (cache / f"{NAME}.sha256").write_bytes(record)
+    checked = []
+    fetch(server, check=checked.append)
+    assert checked == [cache / NAME]
+    assert_works_next(server, cache)
+    assert (cache / f"{NAME}.sha256").read_text().startswith(hashlib.sha256(CONTENT).hexdigest()) and server.asked == [None]
+
+
+@pytest.mark.parametrize("record", NO_RECORDS.values(), ids=NO_RECORDS)
+def test_a_record_that_is_none_is_refused(record, server, cache):
+    """The sentence names it and shows how it begins; nothing is touched, and without it all is well."""
+    fetch(server)
+    (cache / f"{NAME}.sha256").write_bytes(record)
+    got, how = repr(record.decode("latin-1").strip()[:20]), f"remove it, and {NAME} is checked and recorded anew"
+    said = f"{cache / NAME}.sha256 must begin with a checksum of 64 digits, got {got}: {how}"
+    assert refusal(fetch, server) == said
+    assert names(cache) == [NAME, f"{NAME}.sha256"] and (cache / f"{NAME}.sha256").read_bytes() == record
+    (cache / f"{NAME}.sha256").unlink()
+    assert_works_next(server, cache)
+
+
+@pytest.mark.parametrize("form", ["{}", "{}\n", "\n{}\t*data.bin\r\n"])
+def test_records_of_other_programs_are_understood(form, server, cache):
+    """Capitals, no name, another end of line."""
+    fetch(server)
+    (cache / f"{NAME}.sha256").write_text(form.format(hashlib.sha256(CONTENT).hexdigest().upper()))
+    assert_works_next(server, cache)
+    assert server.asked == [None]
+
+
+def plant(kind, place, target):
+    """Put something else in the place of a file."""
+    make = {"folder": place.mkdir, "pipe": lambda: os.mkfifo(place), "link": lambda: place.symlink_to(target)}
+    make.get(kind, lambda: place.symlink_to(target.with_name("none")))()
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link", "link to nothing"])
+@pytest.mark.parametrize("ending", ["", *(f".{ending}" for ending in downloads.OURS)])
+def test_what_is_planted_in_the_cache_is_not_used(ending, kind, server, cache, tmp_path):
+    """What a link leads to is not written, nothing waits for a pipe, and no file takes the place of a folder."""
+    cache.mkdir()
+    (tmp_path / "mine").write_text("mine")
+    plant(kind, place := cache / f"{NAME}{ending}", tmp_path / "mine")
+    if not ending and kind == "link":  # to a file that is kept elsewhere
+        assert fetch(server).read_text() == "mine"
+        return
+    said = f"{place} must be a file, got a link, a folder or the like: remove it, or name another folder with BOOK_CACHE"
+    assert refusal(fetch, server) == said and server.asked == []
+    assert (tmp_path / "mine").read_text() == "mine" and not (tmp_path / "none").exists()
+    place.rmdir() if kind == "folder" else place.unlink()
+    assert_works_next(server, cache)
 
 
 DAMAGE = {"a byte": CONTENT[:9] + b"xyz" + CONTENT[12:], "shorter": CONTENT[:-1], "longer": CONTENT + b"x", "empty": b""}
@@ -497,6 +752,13 @@ def test_a_folder_that_cannot_be_written(server, cache, monkeypatch, tmp_path):
         fetch(server)
 
 
+def test_a_folder_of_nobody(server, monkeypatch):
+    """The home of somebody who does not exist."""
+    monkeypatch.setenv("BOOK_CACHE", "~no such user/x")
+    said = "BOOK_CACHE must be a folder, got '~no such user/x', a home that cannot be found"
+    assert refusal(fetch, server) == said
+
+
 def test_without_pooch(monkeypatch, server):
     """The package works without pooch until something has to be downloaded; then it says what is missing."""
     monkeypatch.setitem(sys.modules, "pooch", None)
@@ -580,11 +842,9 @@ def test_a_killed_process_leaves_a_part_to_go_on_from(server, cache):
 
 
 def test_killed_before_the_record_was_written(server, cache):
-    """A file without a record, or with an empty one, is checked and recorded on the next use, without a request."""
+    """A file without a record is checked and recorded on the next use, without a request."""
     fetch(server)
     (cache / f"{NAME}.sha256").unlink()
-    assert_works_next(server, cache)
-    (cache / f"{NAME}.sha256").write_bytes(b"")
     assert_works_next(server, cache)
     assert server.asked == [None]
 
@@ -620,6 +880,7 @@ SPOILT = {  # what comes in the place of the good file, and words of the refusal
     "a web page": (lambda good, file: b"<html>Maintenance</html>", NO_ZIP),
     "nothing": (lambda good, file: b"", NO_ZIP),
     "another state": (lambda good, file: zipped(file, text=redistricting(2020, {"510010001001000": 3})), NOT_KEPT),
+    "a bomb": (lambda good, file: zipped(file, text="\n" * (1 << 23)), r"got 4,194,304 bytes of blank ones.* was not kept"),
     "no member": (lambda good, file: zipped(file, member="readme.txt"), NOT_KEPT),
 }
 

@@ -60,7 +60,7 @@ def cut(text, size):
     yield piece
 
 
-@given(st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"")), max_size=20), st.integers(30, 100))
+@given(st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"") + b"."), max_size=20), st.integers(31, 100))
 def test_pieces_are_the_text(lines, size):
     """Together the pieces are the text, and all but the last end with a line, however much is read at a time."""
     text = b"\n".join(lines)
@@ -93,6 +93,24 @@ def test_a_line_may_be_a_piece_long_and_no_longer(monkeypatch):
     text = b"a" * 999 + b"\n" + b"x" * 2000 + b"\n"
     said = refusal(list, layouts.pieces(io.BytesIO(text), len(text)), by=layouts.BadFile)
     assert said == "must consist of lines, got 1,000 bytes without an end of line"
+
+
+def test_a_piece_of_blank_lines_is_refused(monkeypatch):
+    """A file of line ends ends with its first piece; blank lines that do not fill one are nobody's fault."""
+    monkeypatch.setattr(layouts, "PIECE", 1000)
+    stream = io.BytesIO(b"\r\n" * 10_000)
+    said = refusal(list, layouts.pieces(stream, 20_000), by=layouts.BadFile)
+    assert said == "must consist of lines with something in them, got 1,000 bytes of blank ones" and stream.tell() == 1000
+    for text in (b"\n" * 999, b"\n" * 999 + b"a\n" + b" \n" * 499):
+        assert b"".join(layouts.pieces(io.BytesIO(text), len(text))) == text
+
+
+def test_blank_lines_cost_nothing(monkeypatch):
+    """Fields are looked for only in lines with something in them; the lines are still counted."""
+    seen, fields = [], layouts._fields_2020
+    monkeypatch.setattr(layouts, "_fields_2020", lambda line: seen.append(line) or fields(line))
+    assert fault_of(layouts.redistricting_2020, [b"\n" * 5000 + b" \t\r\n" * 5 + b"x\n"]).endswith(", got 1 (line 5,006)")
+    assert seen == [b"x"]
 
 
 def test_the_progress_bar_counts_bytes(monkeypatch):
@@ -294,6 +312,35 @@ def test_a_header_is_what_comes_before_the_people():
     assert layouts.header(text) == (b"1|2|3|4|5\n", [4, 3, 2, 0], "|", 3)
     assert list(text) == [b"more"]
     assert layouts.header(iter([HEADER.encode()])) == (b"", [0, 1, 2, 4], ",", 2)
+
+
+class Copied(bytes):
+    """A text that counts how many of its bytes are copied."""
+
+    copied = 0
+
+    def removeprefix(self, prefix):
+        return self
+
+    def __getitem__(self, place):
+        return Copied.noted(super().__getitem__(place))
+
+    def partition(self, separator):
+        before, found, after = super().partition(separator)
+        return before, found, Copied.noted(after)
+
+    @classmethod
+    def noted(cls, text):
+        cls.copied += len(text)
+        return cls(text)
+
+
+def test_remarks_are_passed_in_one_go(monkeypatch):
+    """However many lines of remarks there are, no byte is copied more than twice: not once for each line above it."""
+    monkeypatch.setattr(Copied, "copied", 0)
+    text = Copied(b"#\n" * 1000 + HEADER.encode() + b"\n" + ROW.encode())
+    assert layouts.header(iter([text])) == (ROW.encode(), [0, 1, 2, 4], ",", 1002)
+    assert 0 < Copied.copied <= 2 * len(text)
 
 
 NO_BLOCK = HEADER.replace("TABBLK,", "BLOCK,")

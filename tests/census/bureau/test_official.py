@@ -61,6 +61,26 @@ def test_the_server_can_be_replaced(monkeypatch):
         assert official.url("VT", "official", 2010).startswith(f"{base}/census_2010/")
 
 
+NO_SERVERS = [
+    "www2.census.gov",
+    "ftp://www2.census.gov",
+    "file:///tmp",
+    "http://",
+    "http://[::1",
+    "http://a:b",
+    "https://:1",
+    "x y",
+]
+
+
+@pytest.mark.parametrize("said", NO_SERVERS)
+def test_a_server_has_an_address(said, monkeypatch):
+    """What is none is refused before anything is asked."""
+    monkeypatch.setenv("BOOK_CENSUS_URL", f" {said} ")
+    words = f"BOOK_CENSUS_URL must be an address such as https://www2.census.gov, got {said.rstrip('/')!r}"
+    assert refusal(official.blocks, "VT", "official", 2020) == words
+
+
 # Faults in redistricting files
 
 
@@ -139,6 +159,75 @@ def test_zips_that_point_elsewhere_are_refused(tmp_path):
         official.read(7, "VT", "official", 2020)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["bzip2", "lzma"])
+def test_zips_are_packed_with_deflate(method, tmp_path):
+    """Python unpacks other methods into memory as a whole, and their damage has errors of its own: neither is tried."""
+    with zipfile.ZipFile(tmp_path / "vt.zip", "w", method) as archive:
+        archive.writestr("vtgeo2020.pl", redistricting(2020).encode("latin-1"))
+    damaged = bytearray((tmp_path / "vt.zip").read_bytes())
+    damaged[60:70] = bytes(10)
+    for content in (damaged, (tmp_path / "vt.zip").read_bytes()):
+        assert said_of_zip(tmp_path, content) == f"must be packed with deflate, got method {method}"
+
+
+def said_of_zip(folder, content):
+    """What is said of the bytes of a zip, after its name."""
+    (folder / "bad.zip").write_bytes(content)
+    said = refusal(official.read, folder / "bad.zip", "VT", "official", 2020)
+    return said.removeprefix("the 2020 redistricting file of Vermont (bad.zip) ")
+
+
+def test_a_zip_unpacks_to_so_much_and_no_more(tmp_path, monkeypatch):
+    """A text as long as the limit is read; of a longer one not a byte."""
+    path, size = files.write_redistricting(tmp_path / "vt.zip", 2020), len(redistricting(2020))
+    monkeypatch.setattr(official, "STATE_LIMIT", size)
+    assert as_dict(official.read(path, "VT", "official", 2020)) == BLOCKS
+    monkeypatch.setattr(official, "STATE_LIMIT", size - 1)
+    monkeypatch.setattr(layouts, "pieces", None)
+    assert said_of_zip(tmp_path, path.read_bytes()) == f"must have at most {size - 1:,} bytes of text, got {size:,}"
+
+
+def test_zips_with_odd_fields_are_refused(tmp_path):
+    """A name that is no text, a place beyond all places, a length beyond the end: a sentence, whatever Python raises."""
+    with zipfile.ZipFile(tmp_path / "vt.zip", "w") as archive:
+        archive.writestr("vtgeo2020.pl", redistricting(2020).encode("latin-1"))
+    good = (tmp_path / "vt.zip").read_bytes()
+    central = good.rindex(b"vtgeo2020.pl") - 46
+    head, tail = good[:central], good[central + 46 + 12 :]
+
+    def listed(place, new, name=b"vtgeo2020.pl", extra=b""):
+        entry = bytearray(good[central : central + 46])
+        entry[place : place + len(new)] = new
+        entry[30:32] = len(extra).to_bytes(2, "little")
+        end = bytearray(tail)
+        end[12:16] = (46 + len(name) + len(extra)).to_bytes(4, "little")
+        return said_of_zip(tmp_path, head + bytes(entry) + name + extra + bytes(end))
+
+    damaged = "must be a whole zip, got a damaged one: "
+    assert listed(9, b"\x08", b"vtgeo\xff\xff\xff\xff.pl").startswith(f"{damaged}'utf-8' codec can't decode byte 0xff")
+    far = b"\x01\x00\x08\x00" + b"\xff" * 8  # in 64 bits, because it does not fit into 32
+    assert listed(42, b"\xff" * 4, extra=far).startswith(f"{damaged}Python int too large")
+    assert listed(20, b"\x00\x00\x10\x00" * 2) == f"{damaged}it ends too early"
+    line = "a\x1b[2J\nb" + "c" * 200 + ".pl"
+    assert listed(28, len(line).to_bytes(2, "little"), line.encode()) == (
+        f"must be a zip with the member vtgeo2020.pl, got a?[2J?b{'c' * 113}"
+    )
+
+
+def test_a_zip_lists_few_members(tmp_path, monkeypatch):
+    """A list that is longer than a piece is not read, because its members would fill the memory."""
+    with zipfile.ZipFile(tmp_path / "vt.zip", "w") as archive:
+        for i in range(1500):
+            archive.writestr(zipfile.ZipInfo(f"{i:060}"), b"")
+        archive.writestr("vtgeo2020.pl", redistricting(2020).encode("latin-1"))
+    content, size = (tmp_path / "vt.zip").read_bytes(), 1500 * (46 + 60) + 46 + 12
+    monkeypatch.setattr(layouts, "PIECE", size)
+    assert as_dict(official.read(tmp_path / "vt.zip", "VT", "official", 2020)) == BLOCKS
+    monkeypatch.setattr(layouts, "PIECE", size - 1)
+    said = f"must be a whole zip, got a damaged one: its list of members has {size:,} bytes"
+    assert said_of_zip(tmp_path, content) == said
+
+
 def test_a_zip_of_another_state_is_refused(tmp_path):
     """The member of New Hampshire is not that of Vermont; the sentence says what is there instead."""
     path = files.write_redistricting(tmp_path / "nh2020.pl.zip", 2020, postal="nh")
@@ -197,11 +286,11 @@ def test_memory_is_that_of_the_blocks(kind, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_blocks_are_those_of_the_file_at_the_states_address(kind, tmp_path, monkeypatch):
-    """`blocks` asks for the state's own address, has what comes checked, and reads it as `read` does."""
+    """`blocks` asks for the state's own address, up to a limit, has what comes checked, and reads it as `read` does."""
     asked, path = [], made_up(tmp_path, kind)
-    monkeypatch.setattr(downloads, "fetch", lambda url, check: asked.append((url, check(path))) or path)
+    monkeypatch.setattr(downloads, "fetch", lambda url, check, limit: asked.append((url, limit, check(path))) or path)
     assert as_dict(official.blocks("Vermont", *kind)) == known(kind)
-    assert [url for url, _ in asked] == [official.url("VT", *kind)]
+    assert asked == [(official.url("VT", *kind), 1 << 31 if kind[0] == "official" else 1 << 36, None)]
 
 
 MEMBER = "(vt.zip) must be a zip with the member {}, got readme.txt"
@@ -219,7 +308,7 @@ def test_new_files_are_checked_before_they_are_kept(kind, tmp_path, monkeypatch)
     part = tmp_path / "vt.zip.part"
     with zipfile.ZipFile(part, "w") as archive:
         archive.writestr(zipfile.ZipInfo("readme.txt"), "nothing")  # of 1980: the time of day may hold an end of line
-    monkeypatch.setattr(downloads, "fetch", lambda url, check: check(part))
+    monkeypatch.setattr(downloads, "fetch", lambda url, check, limit: check(part))
     said = refusal(official.blocks, "VT", *kind, by=ValueError)
     assert said.startswith(f"the {official.KINDS[kind].title} of Vermont {CHECKS[kind]}") and "Remove" not in said
 
@@ -236,7 +325,7 @@ def test_the_check_reads_a_states_file_and_only_the_header_of_the_nations(kind, 
         bad.write_text(microdata() + "50,x\n")
     kept, read, header = [], [], layouts.header
 
-    def fetch(url, check):
+    def fetch(url, check, limit):
         check(bad)
         kept.append(url)
         return bad

@@ -104,7 +104,8 @@ const Explorer = (() => {
   const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
 
   // What a link carries after its #: "a=1&b=2" as an object, and back, without a new entry in the history.
-  const readLink = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  const LONGEST = 12000; // letters
+  const readLink = () => Object.fromEntries(new URLSearchParams(location.hash.length > LONGEST ? "" : location.hash.slice(1)));
   const writeLink = (state) => history.replaceState(null, "", "#" + new URLSearchParams(state));
 
   // When the page is there, make(root) fills each box that asks for the explorer of this name.
@@ -117,5 +118,5 @@ const Explorer = (() => {
   });
   addEventListener("hashchange", () => { if (location.hash.includes("=")) location.reload(); }); // a link pasted into an open page
 
-  return { register, h, svg, slider, choice, button, frame, tabulate, fit, legend, picture, budget, number, percent, readLink, writeLink };
+  return { register, h, svg, slider, choice, button, frame, tabulate, fit, legend, picture, budget, number, percent, LONGEST, readLink, writeLink };
 })();

@@ -1,13 +1,18 @@
-// One count: Laplace noise, clipped at zero. The closed forms are those of solver.js, the picture that of chapter 2.
+// One count: Laplace noise, clipped at zero. The closed forms are Propositions 1 and 2, the picture is that of chapter 2.
 "use strict";
 
 const OneCount = {
   atom: (n, eps) => Math.exp(-eps * n) / 2, // probability of releasing exactly zero: everything that the noise pushed below it
-  share: (n, eps) => Solver.bias(n, eps) ** 2 / Solver.mse(n, eps),
+  bias(n, eps) {
+    const root = Math.exp(-Solver.scaled(n, eps) / 2); // in two halves: exp(-x) may underflow where a tiny ε lifts the bias
+    return (root / (2 * eps)) * root;
+  },
+  variance: (n, eps) => (Solver.h(Solver.scaled(n, eps)) - Math.exp(-2 * Solver.scaled(n, eps)) / 4) / eps / eps,
+  share: (n, eps) => OneCount.bias(n, eps) ** 2 / Solver.mse(n, eps),
 };
 
 Explorer.register("one-count", (root) => {
-  const { svg, h, slider, choice, frame, fit, legend, number, percent } = Explorer, { bias, variance, mse } = Solver, { atom, share } = OneCount;
+  const { svg, h, slider, choice, frame, fit, legend, number, percent } = Explorer, { mse } = Solver, { atom, bias, variance, share } = OneCount;
 
   // Scales from data to picture: linear(0, 10, 40, 400)(5) is 220; log the same on a logarithmic axis.
   const linear = (d0, d1, r0, r1) => (x) => r0 + ((x - d0) / (d1 - d0)) * (r1 - r0);

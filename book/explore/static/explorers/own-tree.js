@@ -29,6 +29,7 @@ const OwnTree = (() => {
   function header(names, line) {
     const last = names.at(-1), right = "such as: hospital, ward, patients";
     if (names.length < 2) refuse(`Line ${line} has one column. Name a column for each level and, last, one for the counts, ${right}.`);
+    if (names.length > 51) refuse(`Line ${line} has ${names.length} columns. The most is 51.`);
     if (last !== "" && !Number.isNaN(+last)) refuse(`Line ${line} ends in the number ${last}. The first line must name the columns, ${right}.`);
     names.forEach((name, i) => {
       if (name === "") refuse(`Line ${line}: column ${i + 1} has no name. Give each column one.`);
@@ -71,6 +72,7 @@ const OwnTree = (() => {
       const [, size, name] = /^(\d{1,15})(?![.\d])\s*(.*)$/.exec(item) ?? [];
       return +size ? { size: +size, name: name || `level ${i + 1}` } : refuse(`Item ${i + 1} is ${quote(item)}. Write a whole number of nodes, such as 128.`);
     });
+    if (items.length > 50) refuse(`There are ${items.length} levels. The most is 50.`);
     const levels = items.map(({ name }) => name), sizes = items.map(({ size }) => size);
     sizes.forEach((size, i) => {
       if (size < sizes[i - 1]) refuse(`Item ${i + 1} (${size}) is smaller than item ${i} (${sizes[i - 1]}). Begin with the top, and write 20975 without a comma.`);
@@ -79,21 +81,26 @@ const OwnTree = (() => {
   }
 
   // Text for a link: deflated, in letters that an address may hold.
-  const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+  async function through(bytes, stream, most) {
+    const found = [], reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+    for (let piece; !(piece = await reader.read()).done;)
+      if (found.push(...piece.value) > most) refuse(); // few letters may unpack to millions
+    return found;
+  }
   async function pack(text) {
     const bytes = await through(text, new CompressionStream("deflate-raw"));
-    return btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+    return btoa(bytes.map((b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
   }
   async function unpack(text) {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
-    return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
+    return new TextDecoder().decode(new Uint8Array(await through(bytes, new DecompressionStream("deflate-raw"), 5e5)));
   }
 
   return { table, nodes, pack, unpack };
 })();
 
 Explorer.register("own-tree", (root) => {
-  const { h, slider, choice, button, frame, fit, legend, budget, number, readLink, writeLink } = Explorer, { sum } = Solver;
+  const { h, slider, choice, button, frame, fit, legend, budget, number, LONGEST, readLink, writeLink } = Explorer, { sum } = Solver;
   const MOST = 4096; // letters of a link: mail and chat programs cut longer ones
   const EXAMPLE = `network,hospital,ward,patients
 Lakeside,General,Cardiology,212
@@ -113,7 +120,9 @@ Lakeside,Hill House,Psychiatry,31
 Lakeside,Hill House,Addiction,14
 Lakeside,Hill House,Sleep clinic,1
 `;
-  const link = readLink(), position = Math.round(20 * Math.log10(+link.eps)), whole = (n) => n.toLocaleString("en");
+  const link = readLink(), position = Math.round(20 * Math.log10(+link.eps)), whole = (n) => n.toLocaleString("en"), letters = location.hash.length;
+  let wrong = letters > LONGEST && `The link has ${letters} letters. The most is ${LONGEST}.`; // until one types
+  root.addEventListener("input", () => { wrong = ""; }, true);
   const kind = choice({ label: "You have", options: { table: "a table of leaves", nodes: "node counts only" }, value: link.nodes && "nodes", onchange: draw });
   const eps = slider({ label: "Total budget ε", min: -20, max: 20, step: 1, value: Math.abs(position) <= 20 ? position : 0, at: budget, onchange: draw });
   const field = (label, area) => h("div", { class: "explorer-control explorer-wide" }, h("label", { for: area.id }, label), area);
@@ -121,13 +130,15 @@ Lakeside,Hill House,Sleep clinic,1
   const typed = h("input", { id: "own-tree-nodes", oninput: draw, value: link.nodes ?? "1, 128, 20975" });
   const fields = { table: field("Table: a line for each leaf, with its levels, top first, and its count", pasted), nodes: field("Nodes of each level, top first", typed) };
   const made = h("p", { role: "status" }), key = h("div"), canvas = h("div");
-  const example = button("Example: a hospital network", () => { kind.value = "table"; pasted.value = EXAMPLE; draw(); });
+  const example = button("Example: a hospital network", () => { kind.value = "table"; pasted.value = EXAMPLE; wrong = ""; draw(); });
   const buttons = h("div", { class: "explorer-buttons" }, example, button("Make a link", makeLink), made);
 
   const view = frame(root, [kind, eps, fields.table, fields.nodes, buttons]);
   view.draw(key, canvas);
   const summary = root.querySelector(".explorer-summary");
-  if (link.table) OwnTree.unpack(link.table).then((text) => { pasted.value = text; draw(); }, () => fail("The link is damaged: it holds no table. Paste the table instead."));
+  if (link.table) OwnTree.unpack(link.table).then((text) => { pasted.value = text; }, () => {
+    wrong = "The link is damaged, or its table too large. Paste the table instead.";
+  }).then(draw);
   fit(canvas, draw);
 
   const read = () => (kind.value === "table" ? OwnTree.table(pasted.value) : OwnTree.nodes(typed.value));
@@ -136,6 +147,7 @@ Lakeside,Hill House,Sleep clinic,1
     for (const name in fields) fields[name].hidden = name !== kind.value;
     made.replaceChildren();
     try {
+      if (wrong) throw new RangeError(wrong);
       const found = read();
       fail("");
       (found.tree ? showTable : showNodes)(found, eps.value);
@@ -188,12 +200,12 @@ Lakeside,Hill House,Sleep clinic,1
 
   // The address changes only when the reader asks: others may see the history.
   async function makeLink() {
-    if (summary.classList.contains("explorer-error")) return made.replaceChildren("There is no tree to link to yet: mend the input first.");
+    if (summary.classList.contains("explorer-error")) return made.replaceChildren("Mend the input first.");
     const { levels, sizes, tree } = read(), table = tree && (await OwnTree.pack(pasted.value)), fits = table?.length <= MOST;
-    const nodes = (sizes ?? Solver.sizes(tree)).map((n, l) => `${n} ${levels[l].replace(/[,;]/g, " ")}`).join(", ");
+    const nodes = (sizes ?? Solver.sizes(tree)).map((n, l) => `${n} ${levels[l].replace(/[,;]/g, " ").slice(0, 20)}`).join(", ");
     writeLink({ eps: eps.value, ...(fits ? { table } : { nodes }) });
     const what = fits ? "your table: whoever has it can read the counts."
-      : `your node counts${table ? ` only: with the table it would have ${whole(table.length)} letters, and ${whole(MOST)} is the most.` : "."}`;
+      : `your node counts${table ? " only: the table is too long for one." : "."}`;
     made.replaceChildren(h("a", { href: location.href }, "This link"), ` carries ${what} The address of the page is now the same.`);
   }
 });

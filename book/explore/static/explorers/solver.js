@@ -9,15 +9,10 @@ const Solver = (() => {
   const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
   const ones = (tree) => tree.map(() => 1);
 
-  // One count: Propositions 1 and 2, and the MSE. Nothing here cancels.
+  // The MSE of one count. Nothing here cancels.
   // exp(-746) is 0, so capping x changes nothing, and keeps x³·exp(-x) from being Infinity·0.
   const scaled = (n, eps) => Math.min(n * eps, 4000);
   const h = (x) => 2 - (1 + x) * Math.exp(-x);
-  function bias(n, eps) {
-    const root = Math.exp(-scaled(n, eps) / 2); // in two halves: exp(-x) may underflow where a tiny ε lifts the bias
-    return (root / (2 * eps)) * root;
-  }
-  const variance = (n, eps) => (h(scaled(n, eps)) - Math.exp(-2 * scaled(n, eps)) / 4) / eps / eps;
   const mse = (n, eps) => h(scaled(n, eps)) / eps / eps;
 
   // ∂MSE/∂ε = −a(x)/ε³ and ∂²MSE/∂ε² = b(x)/ε⁴, as the pair [a, b].
@@ -69,5 +64,5 @@ const Solver = (() => {
     return best;
   }
 
-  return { bias, variance, mse, h, slopeAndCurvature, sum, sizes, mseByLevel, uniform, byNodes, cubeRoot, minimizeError };
+  return { scaled, mse, h, sum, sizes, mseByLevel, uniform, byNodes, cubeRoot, minimizeError };
 })();

@@ -1,5 +1,6 @@
 """What reads and writes files of people's own: tables, targets, releases, splits."""
 
+import hashlib
 import io
 import json
 from decimal import Decimal

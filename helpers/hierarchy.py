@@ -165,7 +165,8 @@ class Hierarchy:
     def shape_digest(self) -> str:
         """SHA-256 of the number of nodes and of the sizes of families at each level: of what is public."""
         sizes = [np.bincount(link, minlength=n).astype(float) for link, n in zip(self.links, self.sizes[:-1], strict=True)]
-        return layout.digest((level, np.ones(len(level))) for level in [self.sizes.astype(float), *sizes])
+        none = np.zeros(1)  # of the leaves, which have no families: with it, no digest of counts is that of a shape
+        return layout.digest((level, np.ones(len(level))) for level in [self.sizes.astype(float), *sizes, none])
 
     def _close(
         self, levels: list[str], counts: list[np.ndarray], links: list[np.ndarray], labels: list[np.ndarray] | None

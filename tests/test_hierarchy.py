@@ -366,6 +366,14 @@ def test_the_digest_of_the_shape_knows_no_counts(tree, seed):
     assert empty.shape_digest == tree.shape_digest
 
 
+@given(trees())
+def test_the_digest_of_a_shape_is_not_that_of_counts(tree):
+    """Not even if a single leaf has as many people as there are leaves."""
+    n = int(tree.sizes[-1])
+    lone = from_counts([[n] + [0] * (n - 1)], [None])
+    assert tree.shape_digest != tree.digest and lone.shape_digest != lone.digest
+
+
 def test_the_digest_of_the_shape_has_a_top():
     """How many nodes stand at the top is part of it: with two, the second without children, the shape is another."""
     one, two = from_counts([[5], [2, 3]], [None, [0, 0]]), from_counts([[5, 0], [2, 3]], [None, [0, 0]])

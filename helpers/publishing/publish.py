@@ -30,7 +30,7 @@ WEIGHTED = "checked: they follow from the list of nodes and the weights, which a
 PROMISED = "a promise about the data, not checked"
 WITH_THE_COUNTS = "they came with the counts, and are declared public"
 NO_ACCOUNT = "none: nothing adds up what is spent on these people"
-_LEAST_EPS = 1e-9  # for one row: the noise then stays below what whole numbers of 64 bits can add up
+_LEAST_EPS = 1e-9
 _STEPS = 10**12  # budgets are whole numbers of steps of 1e-12, so that the levels add up to what was split, exactly
 _ROUNDING = Fraction(1, 10**14)  # floats that were split from a total add up to it but for this share of it
 
@@ -53,9 +53,9 @@ def private_release(
     people: a tree without its empty blocks tells which blocks are empty, and no noise takes that back. List every node where
     somebody could be, and give each node above the lowest level a child.
 
-    `eps` is a budget for each level, at least 1e-9 for each row of a person. Budgets are cut down to twelve decimals; what
-    that leaves of their sum, less than 1e-12 a level, goes to the largest. (Above 50, where doubles are coarse, the sum is
-    rounded to the nearest 1e-12, so it may exceed what was given by half of that.)
+    `eps` is a budget for each level, at least 1e-9. Budgets are cut down to twelve decimals; what that leaves of their sum,
+    less than 1e-12 a level, goes to the largest. (Above 50, where doubles are coarse, the sum is rounded to the nearest
+    1e-12, so it may exceed what was given by half of that.)
 
     `budgets_from` says how the budgets were chosen: "node counts", "public data" or "policy", with details after a colon if
     you like. An `Allocation` or a `Split` knows it by itself: it carries a digest of the tree it was chosen on. Budgets that
@@ -139,7 +139,7 @@ def prepare(
     check_words("nodes_from", nodes_from, "where the list of nodes is from")
     _check_tree(hierarchy)
     sensitivities = [sensitivity(neighbours, rows, int(nodes)) for nodes in hierarchy.sizes]
-    noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values, rows), strict=True))
+    noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values), strict=True))
     if consistent:
         check_width(hierarchy, [noise.reach if noise else 0 for noise in noises])
     unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by, "nodes_from": nodes_from}
@@ -207,10 +207,10 @@ def _leaks(got: str) -> str:
     )
 
 
-def _budgets(eps: np.ndarray, rows: int = 1) -> list[Fraction]:
+def _budgets(eps: np.ndarray) -> list[Fraction]:
     """(L,) budgets in whole steps of 1e-12 that add up to the decimal that was split, never a step above it."""
-    if eps.min() < _LEAST_EPS * rows:
-        raise ValueError(f"eps must be at least {_LEAST_EPS * rows:g} at each level, got {eps.min():g}")
+    if eps.min() < _LEAST_EPS:
+        raise ValueError(f"eps must be at least {_LEAST_EPS} at each level, got {eps.min()}")
     given = [checks.fraction("eps", e) for e in eps.tolist()]
     steps, total = [e * _STEPS // 1 for e in given], sum(given) * _STEPS
     slack = min(total * _ROUNDING, Fraction(1, 2))  # of a step: a total of 100 must not become one step more

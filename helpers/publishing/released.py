@@ -205,7 +205,7 @@ def _read_counts(folder: Path, record: dict[str, Any]) -> PrivateRelease:
     counts = [piece.iloc[:, -1].to_numpy().astype(np.int64) for piece in pieces]
     if record["counts"]["rows"] != len(table):
         raise Misfit("the record says another number of counts")
-    _check_counts(counts, links, record["consistent"])
+    _check_counts(counts, links, checks.flag("consistent", record["consistent"]))
     return PrivateRelease(levels, counts, (None, *links), labels, record)
 
 

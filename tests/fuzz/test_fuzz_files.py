@@ -1,8 +1,10 @@
 """What reads and writes files of people's own: tables, targets, releases, splits."""
 
+import hashlib
 import io
 import json
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from math import isclose
 from pathlib import Path
@@ -11,13 +13,14 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 from support import texts
-from support.laws import Spoilt, law
+from support.laws import NO_NUMBERS, Spoilt, law, odd
 from support.oracles import assert_budgets
 from support.strategies import per_level, powers, splits, trees
 
-from helpers import Hierarchy, private_release
+from helpers import Accountant, Hierarchy, PrivateRelease, private_release
+from helpers.allocation import Source
 from helpers.cli.sheet import Sheet
-from helpers.publishing.files import check_target, long_form, write
+from helpers.publishing.files import check_target, write
 from helpers.publishing.split import RULES, Split, choose
 
 FLAGS = st.booleans()
@@ -93,7 +96,7 @@ def test_sheet_nodes(found, content, levels):
 def judge_nodes(found, content, levels, count):
     """The nodes are those of the file, in order, with the sums of their rows, or none."""
     columns, _ = texts.parsed(content)
-    rows = long_form(found, found.counts)
+    rows = PrivateRelease(found.levels, [*found.counts], found.parents, found.labels, {}).table()
     assert found.levels == tuple(levels)
     for got, nodes in zip(
         texts.nodes([*rows], rows.to_numpy().tolist(), levels), texts.sums(columns, levels, count), strict=True
@@ -161,29 +164,93 @@ def a_release():
     return private_release(tree, [1, 1], budgets_from="policy")
 
 
-def saved(files, name, overwrite):
-    """What lies in the folders after a release was saved in one of them; x holds an older one, if it is a folder."""
+def saved(files, name):
+    """What lies in the folders after a release was saved in one of them."""
     with texts.folder(files) as place:
-        if (place / "x").is_dir():
-            (place / "x").rmdir()
-            a_release().save(place / "x")
-        a_release().save(place / name if isinstance(name, str | Path) else name, overwrite)
+        a_release().save(place / name if isinstance(name, str | Path) else name)
         return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*") if path.is_file()}
 
 
 @law(
-    saved, files=OLD_FILES, name=name_of, overwrite=FLAGS,
-    words=("folder",), promised=(ValueError, TypeError, FileExistsError), spoil={"name"},
+    saved, files=OLD_FILES, name=name_of, spoil={"name"}, promised=(ValueError, TypeError, FileExistsError),
+    words=("folder", "must be", "cannot be written", "is there already"),
 )  # fmt: skip
-def test_privaterelease_save(found, files, name, overwrite):
-    """Both files of the release are in the folder, whole; no other file has changed."""
+def test_privaterelease_save(found, files, name):
+    """Both files of the release are in the folder, whole, and name each other; no other file has changed."""
     released = a_release()
-    assert json.loads(found.pop(f"{name}/record.json")) == released.record
-    table = pd.read_csv(io.BytesIO(found.pop(f"{name}/counts.csv")), dtype={"label": str})
-    assert table["count"].tolist() == released.table()["count"].tolist() and table.label.tolist() == ["x\ry", "é", '"', ","]
-    found = {path: content for path, content in found.items() if not path.startswith("x/")}
-    assert found == {path: content for path, content in files.items() if content is not None and path != name}
-    assert name not in files or overwrite
+    content, record = found.pop(f"{name}/counts.csv"), json.loads(found.pop(f"{name}/record.json"))
+    assert record.pop("counts") == {"file": "counts.csv", "rows": 4, "sha256": hashlib.sha256(content).hexdigest()}
+    assert record == released.record
+    table = pd.read_csv(io.BytesIO(content), dtype={"a": str, "b": str}, keep_default_na=False)
+    assert table.to_dict("list") == released.table().to_dict("list")
+    assert found == {path: content for path, content in files.items() if content is not None} and name not in files
+
+
+@cache
+def a_folder():
+    """The files of a saved release and of its account, as bytes."""
+    with texts.folder({}) as place:
+        purse = Accountant.open(place / "an.account", 3)
+        purse.spend(0.5, "an earlier release")
+        tree = Hierarchy.from_frame(pd.DataFrame({"a": ["x", "é"], "b": ["y", "y"], "population": [20, 30]}), ["a", "b"])
+        private_release(tree, [0.5, 1], budgets_from="policy", accountant=purse).save(place / "out")
+        return {name: (place / name).read_bytes() for name in ("an.account", "out/record.json", "out/counts.csv")}
+
+
+@st.composite
+def records(draw):
+    """The bytes of the record, as it is or with something in it spoilt."""
+    content = a_folder()["out/record.json"]
+    right = json.loads(content)
+    spoilt = odd(right) | st.sampled_from([*right]).flatmap(
+        lambda key: odd(right[key]).map(lambda value: right | {key: value})
+    )
+    values = spoilt.map(lambda value: json.dumps(value, default=str).encode())
+    return draw(st.just(content) | (values | values | values | texts.accidents(content)).map(Spoilt))
+
+
+def read_release(record, counts, account):
+    """Read a release from files with these bytes, and look it up in the account."""
+    with texts.folder({"an.account": account, "out": None, "out/record.json": record, "out/counts.csv": counts}) as place:
+        return PrivateRelease.read(place / "out", Accountant.open(place / "an.account"))
+
+
+@law(
+    read_release, record=records(), counts=st.just(a_folder()["out/counts.csv"]), spoil=(), share=2,
+    account=st.just(a_folder()["an.account"]), words=("out",),
+)  # fmt: skip
+def test_privaterelease_read(found, record, counts):
+    """A record that is taken has the budgets and the noise of the right one, and the counts are those that were saved."""
+    right, said = json.loads(a_folder()["out/record.json"]), json.loads(record)
+    for key in ("epsilon", "levels", "neighbours", "rows_per_person", "consistent", "account"):
+        assert said[key] == right[key], key
+    assert found.table().to_csv(index=False) == counts.decode() and found.record == said
+
+
+@law(
+    read_release, record=st.just(a_folder()["out/record.json"]), spoil=(), words=("out",),
+    account=st.just(a_folder()["an.account"]),
+    counts=st.just(a_folder()["out/counts.csv"]) | texts.accidents(a_folder()["out/counts.csv"]).map(Spoilt),
+)  # fmt: skip
+def test_privaterelease_read_counts(found, counts):
+    """Counts that are taken are those that the record was written for, to the last byte."""
+    assert counts == a_folder()["out/counts.csv"] and found.counts[0].sum() == found.counts[1].sum()
+
+
+def read_account(account):
+    """The lines of an account in a file with these bytes, and the file afterwards."""
+    with texts.folder({"an.account": account}) as place:
+        return Accountant.open(place / "an.account").entries, (place / "an.account").read_bytes()
+
+
+@law(
+    read_account, account=st.just(a_folder()["an.account"]) | texts.accidents(a_folder()["an.account"]).map(Spoilt),
+    spoil=(), words=("an.account",), promised=(ValueError, TypeError, OSError), share=2,
+)  # fmt: skip
+def test_accountant_open(found, account):
+    """Of a spoilt account, either a sentence is told, or every line is still what it was; looking changes nothing."""
+    earlier, released = found[0]
+    assert earlier == ("an earlier release", Fraction(1, 2)) and released.eps == Fraction(3, 2) and found[1] == account
 
 
 # ---- splits ----
@@ -208,9 +275,10 @@ def test_split_read(found, content):
     said = json.loads(content)
     assert [*found.levels] == said["levels"] and all(isinstance(level, str) for level in found.levels)
     assert [*found.eps] == said["eps"]
-    assert (found.rule, found.chosen_on, found.sha256) == (said["rule"], said["chosen_on"], said["sha256"])
-    assert found.sha256 is None or isinstance(found.sha256, str)
-    assert found.total == float(sum(Decimal(repr(e)) for e in found.eps)) and np.isfinite(found.total)
+    assert (found.rule, *found.chosen_on) == (said["rule"], said["chosen_on"], said["digest"])
+    assert found.by_nodes == (found.rule != "optimal") and len(found.chosen_on.digest) == 64
+    assert said["weights"] is None if found.weights is None else [*found.weights] == said["weights"]
+    assert found.total == said["total"] == float(sum(Decimal(repr(e)) for e in found.eps)) and np.isfinite(found.total)
 
 
 @law(
@@ -219,11 +287,15 @@ def test_split_read(found, content):
     total=st.none() | powers(-4, 4).map(lambda total: float(f"{total:.12g}")),
     tau=lambda drawn: st.none() if drawn["total"] is not None else powers(-2, 8),
     weights=lambda drawn: st.none() if drawn["rule"] == "uniform" else st.none() | per_level(drawn["tree"], -4, 4),
-    sha256=st.sampled_from([None, "ab"]),
-    words=("hierarchy",), spoil={"tree", "rule", "total", "tau", "weights"},
+    rows_per_person=st.integers(1, 9), words=("hierarchy",), no_numbers=NO_NUMBERS - {"tree"},
 )  # fmt: skip
-def test_choose(found, tree, rule, total, tau, weights, sha256):
+def test_choose(found, tree, rule, total, tau, weights, rows_per_person):
     """Budgets add up to the total in decimals, or keep to tau and to nothing much below it; the source is remembered."""
     assert found.levels == tree.levels and found.rule == rule
-    assert (found.chosen_on, found.sha256) == (("counts", sha256) if rule == "optimal" else ("nodes", None))
-    assert_budgets(found.eps, tree.sizes, rule, weights, total, tau)
+    assert found.chosen_on == (Source.counts(tree) if rule == "optimal" else Source.nodes(tree))
+    assert found.weights is None if weights is None else np.array_equal(found.weights, weights)
+    if total is not None:
+        assert_budgets(found.eps, tree.sizes, rule, weights, total, tau)
+    else:  # the same noise, for a person who is in so many rows
+        assert_budgets(np.divide(found.eps, rows_per_person), tree.sizes, rule, weights, total, tau)
+    assert rule == "optimal" or found.follows_from(tree)

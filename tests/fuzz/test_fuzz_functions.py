@@ -1,5 +1,6 @@
 """Functions that take numbers and trees: each answer against a slower way to it, or against the law it must obey."""
 
+import json
 import math
 from fractions import Fraction
 from functools import partial
@@ -16,6 +17,8 @@ from support.strategies import amounts, counts, frames, noisy, per_level, powers
 import helpers
 from helpers import Accountant, Hierarchy, checks, downstream, experiments
 from helpers.mechanisms import LAPLACE, MECHANISMS, guarantees
+from helpers.publishing import publish
+from helpers.publishing.split import BY_NODES, choose
 
 # ---- arguments as they should be ----
 
@@ -377,19 +380,59 @@ def test_accountant(found, total):
     assert spent <= whole and Fraction(repr(found.spent)) >= spent and 0 <= Fraction(repr(found.left)) <= whole - spent
 
 
+WORDS = {"bounded_by": st.sampled_from([publish.PROMISED, "ε"]), "nodes_from": st.sampled_from(["a list", "ε"])}
+RELEASE = WORDS | {
+    "hierarchy": trees(childless=False), "contributions": st.integers(1, 9) | st.integers(1, 1000),
+    "neighbours": st.sampled_from(["add or remove one person", "change one person's place"]),
+}  # fmt: skip
+
+
 @law(
-    helpers.private_release,
-    hierarchy=trees(childless=False),
+    helpers.private_release, **RELEASE,
     budgets_from=st.sampled_from(["policy", "node counts", "public data: the census of 2010"]),
-    neighbours=st.sampled_from(["add or remove one person", "change one person's place"]),
 )  # fmt: skip
-def test_private_release(found, hierarchy, eps, budgets_from, neighbours, consistent):
-    """Whole, not negative, adding up if asked to, and the record says what it cost."""
+def test_private_release(found, hierarchy, eps, budgets_from, neighbours, contributions, consistent, bounded_by, nodes_from):
+    """Whole, not negative, adding up if asked to, and the record says what it cost, what was promised and by whom."""
     assert all(x.dtype == np.int64 and (x >= 0).all() for x in found.counts)
     if consistent:
         oracles.assert_consistent(hierarchy, found.counts)
-    assert found.record["epsilon"] <= math.fsum(floats(eps)) * (1 + 1e-9)
-    assert found.record["budgets_from"] == budgets_from and found.record["neighbours"] == neighbours
+    record = found.record
+    assert record["epsilon"] <= math.fsum(floats(eps)) * (1 + 1e-9)
+    assert (record["budgets_from"], record["neighbours"], record["rows_per_person"]) == (
+        budgets_from,
+        neighbours,
+        contributions,
+    )
+    assert (record["bounded_by"], record["nodes_from"]) == (bounded_by, nodes_from)
+    for level, size in zip(record["levels"], hierarchy.sizes, strict=True):
+        moved = int(contributions * (1 if neighbours.startswith("add") else 2 * (size > 1)))
+        assert level["sensitivity"] == moved and Fraction(level["scale"]) * Fraction(repr(level["epsilon"])) >= moved
+    json.dumps(record, ensure_ascii=False).encode()  # it can be written
+
+
+def chosen(hierarchy):
+    """Budgets that remember what they were chosen on: this tree, or its nodes alone."""
+    rules = [helpers.uniform, helpers.cube_root, helpers.minimize_error, partial(choose, rule="optimal")]
+    rules += [partial(choose, rule=rule) for rule in BY_NODES]
+    return st.sampled_from(rules).map(lambda rule: rule(hierarchy, total=1))
+
+
+def released_if_private(**arguments):
+    """A private release; None if it is refused because the budgets were chosen on the counts."""
+    try:
+        return helpers.private_release(**arguments)
+    except ValueError as error:
+        if "were chosen on these very counts" in str(error):
+            return None
+        raise
+
+
+@law(released_if_private, **RELEASE, eps=of_tree(chosen), spoil=())
+def test_private_release_by_source(found, hierarchy, eps):
+    """Budgets by the nodes are told from budgets by the counts: those are checked and taken, these are refused."""
+    looked = eps.chosen_on.looked_at == "counts"
+    assert (found is None) == looked
+    assert looked or found.record["budgets"] == {"origin": publish.CHECKED, "digest": hierarchy.shape_digest}
 
 
 def noisy_number(value, size):

@@ -233,9 +233,6 @@ REFUSED = {
     "no rows": ({"contributions": 0}, "contributions must be a whole number of at least 1, got 0"),
     "half a row": ({"contributions": 1.5}, "contributions must be a whole number of at least 1, got 1.5"),
     "endless rows": ({"contributions": 10**6 + 1}, "contributions must be a whole number of at most 1,000,000, got 1000001"),
-    "too small a budget for so many rows": (
-        {"eps": [1e-8, 1], "contributions": 1000}, "eps must be at least 1e-06 at each level, got 1e-08",
-    ),
     "a bound without words": ({"bounded_by": ""}, BOUND + "''"),
     "a bound that is no text": ({"bounded_by": 3}, BOUND + "3"),
     "nodes from nowhere": ({"nodes_from": None}, "nodes_from must say in words where the list of nodes is from, got None"),
@@ -252,11 +249,12 @@ def test_what_would_not_be_private_is_refused(change, words, monkeypatch):
 
 
 def test_the_limits_themselves_are_allowed():
-    """A budget of 1e-9 a row, a million rows and a count of 2**40 are the least and the most that are taken."""
+    """A budget of 1e-9, a million rows and a count of 2**40 are the least and the most that are taken, all at once."""
     tree = Hierarchy.from_counts([[2**40], [2**40, 0]], [None, [0, 0]])
     for rows in (1, 10**6):
-        found = released(tree, [1e-9 * rows, 1], contributions=rows)
-        assert found.record["levels"][0]["scale"] == pytest.approx(1e9, rel=1e-14)
+        found = released(tree, [1e-9, 1e-9], contributions=rows)
+        assert found.record["levels"][0]["scale"] == pytest.approx(1e9 * rows, rel=1e-14)
+        assert found.counts[0][0] == found.counts[1].sum()
 
 
 STEPS = [  # budgets, and how many steps of 1e-12 each of them then has

@@ -1,8 +1,10 @@
 """A release as people see it: a table and a record in one folder, which is read back only if everything in it fits."""
 
+import functools
 import hashlib
 import json
 import locale
+import operator
 import shutil
 
 import numpy as np
@@ -293,13 +295,12 @@ def change_record(folder, change):
     """Write the record anew with some of it changed; a value that is a function makes the new one from the old."""
     record = json.loads((folder / RECORD).read_text())
     for path, value in change.items():
-        inside, *keys = record, *(int(key) if key.isdigit() else key for key in path.split("."))
-        for key in keys[:-1]:
-            inside = inside[key]
+        *above, last = (int(key) if key.isdigit() else key for key in path.split("."))
+        inside = functools.reduce(operator.getitem, above, record)
         if value is None:
-            del inside[keys[-1]]
+            del inside[last]
         else:
-            inside[keys[-1]] = value(inside[keys[-1]]) if callable(value) else value
+            inside[last] = value(inside[last]) if callable(value) else value
     (folder / RECORD).write_text(json.dumps(record))
 
 
@@ -352,6 +353,7 @@ RECORDS = {
     "a cost in words": ({"epsilon": "1.0"}, ODD),
     "nodes in words": ({"levels.0.nodes": "2"}, ODD),
     "counts of another kind": ({"counts": 7}, ODD),
+    "consistent in words": ({"consistent": "yes"}, ODD),
     **{f"no {key}": ({key: None}, ODD) for key in (
         "epsilon", "levels", "counts", "counts.sha256", "counts.rows", "levels.0.scale", "levels.0.epsilon",
         "levels.0.sensitivity", "levels.0.nodes", "levels.0.level", "neighbours", "rows_per_person", "budgets.origin",

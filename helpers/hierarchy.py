@@ -71,11 +71,15 @@ class Hierarchy:
         for level in names_of_levels:
             keys, names = _keys(frame, level)
             # The pair (parent, key) as one number: sorting it puts siblings together in their parents' order.
-            pair, path = np.unique(path * len(names) + keys, return_inverse=True)
-            parents.append(pair // len(names))
+            path *= len(names)
+            path += keys
+            del keys  # with millions of rows, whatever is held too long is felt; so each array is closed at once, too
+            pair, path = _distinct(path)
+            sums = np.zeros(len(pair), dtype=people.dtype)
+            np.add.at(sums, path, people)  # whole numbers stay whole, which bincount would make floats
+            counts.append(layout.freeze(sums))
+            parents.append(layout.freeze(pair // len(names)))
             labels.append(np.asarray(names)[pair % len(names)])
-            counts.append(np.zeros(len(pair), dtype=people.dtype))
-            np.add.at(counts[-1], path, people)  # whole numbers stay whole, which bincount would make floats
         tree = cls.__new__(cls)  # right by construction, so that nothing is left to check
         tree._close(names_of_levels, counts, parents[1:], labels)
         return tree
@@ -287,6 +291,16 @@ def _keys(frame: pd.DataFrame, level: str) -> tuple[np.ndarray, pd.Index]:
         return pd.factorize(keys, sort=True)
     except TypeError:
         raise TypeError(f"frame[{level!r}] must have keys that can be put in order, such as text, got a mixture") from None
+
+
+def _distinct(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(u,) the distinct numbers in order, and for each number its place among them; fast if they are in order already."""
+    if (numbers[1:] < numbers[:-1]).any():
+        return np.unique(numbers, return_inverse=True)
+    first = np.append(True, numbers[1:] != numbers[:-1])
+    place = np.cumsum(first)
+    place -= 1
+    return numbers[first], place
 
 
 def _check_counts(counts: Any, parents: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:

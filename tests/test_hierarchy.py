@@ -64,6 +64,17 @@ def test_from_frame_makes_what_the_type_itself_would_accept(frame, order, depth)
     assert [names.tolist() for names in tree.labels] == [names.tolist() for names in again.labels]
 
 
+@given(frames(), st.permutations(KEYS), st.integers(1, 3))
+def test_rows_in_order_need_no_sorting(frame, order, depth):
+    """Rows that come in the order of their paths give the same tree, without a sort."""
+    tree, ordered = from_frame(frame, order[:depth]), frame.sort_values(order[:depth])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(np, "unique", None)
+        again = from_frame(ordered, order[:depth])
+    for one, other in zip(tree.counts + tree.links + tree.labels, again.counts + again.links + again.labels, strict=True):
+        assert one.tolist() == other.tolist() and one.dtype == other.dtype
+
+
 def test_equal_codes_under_different_parents_stay_apart():
     """Tract 100 of county 1 and tract 100 of county 3 are two nodes."""
     frame = pd.DataFrame({"county": ["1", "3"], "tract": ["100", "100"], "population": [7, 9]})

@@ -96,11 +96,12 @@ def _odd_members(kept: np.ndarray, k: np.ndarray, missing: np.ndarray, run: Run,
     odd = missing > 0  # the other families need no draw
     members = np.flatnonzero(kept & odd.repeat(run.sizes))
     k, missing = k[odd], missing[odd]
-    family = np.arange(len(k)).repeat(k)
     spread = 2**62 // max(len(k), 1)  # one key sorts by family and, within it, at random
-    order = np.argsort(family * spread + rng.integers(spread, size=len(members)))
-    place = np.arange(len(members)) - (np.cumsum(k) - k).repeat(k)
-    return members[order[place < missing.repeat(k)]]
+    keys = rng.integers(spread, size=len(members))
+    keys += (np.arange(len(k)) * spread).repeat(k)
+    shuffled = members[np.argsort(keys)]
+    skipped = np.cumsum(k - missing) - (k - missing)  # (f,) members of earlier families that get nobody
+    return shuffled[np.arange(missing.sum()) + skipped.repeat(missing)]
 
 
 def _whole(hierarchy: Hierarchy, noisy: Sequence[ArrayLike]) -> list[np.ndarray]:

@@ -44,7 +44,7 @@ TAKES = {  # options in the order of --help, and what --output writes
     "simulate": ([*TABLE, BROUGHT, "--weights W,W", ANY_RULE, *TRIALS, "--plot FILE", "--json"], "report (CSV)"),
     "release": ([*TABLE, BROUGHT, "--weights W,W", "--rule {cube-root,uniform}", "--account FILE", "--budget TOTAL"], None),
 }
-ALL = {"file": "a.csv", "levels": None, "count": None, "total": None, "weights": None, "rule": None}
+ALL: dict[str, object] = {"file": "a.csv", "levels": None, "count": None, "total": None, "weights": None, "rule": None}
 ALL |= {"nodes": None, "person": None, "rows_per_person": 1}
 LEFT_OUT = ALL | {"force": False}
 DEFAULTS = {

@@ -1,5 +1,6 @@
 """Files out: whole or not at all, over nothing that was there, and on the disk."""
 
+import csv
 import errno
 import os
 import shutil
@@ -22,8 +23,8 @@ def names(folder):
 def test_a_saved_table_is_read_back(tmp_path, name):
     """Whatever is in a name, also in that of a column, it comes back from the file; without need there are no quotes."""
     save_csv(pd.DataFrame({"a": [name, "b"], name: ["x", "y"], "n": [1, 2]}), tmp_path / "t.csv")
-    found = Sheet.read(tmp_path / "t.csv")
-    assert found.columns["a"] == (name, "b") and [*found.columns] == ["a", name, "n"]
+    with open(tmp_path / "t.csv", newline="") as file:
+        assert [*csv.reader(file)] == [["a", name, "n"], [name, "x", "1"], ["b", "y", "2"]]
     assert ('"' in (tmp_path / "t.csv").read_text()) == (name != "plain")
 
 

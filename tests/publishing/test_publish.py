@@ -501,10 +501,11 @@ def test_the_record_in_full():
 
 def test_a_family_too_wide_is_refused_before_anything_is_spent(monkeypatch):
     """By its shape and the scale of the noise alone; it used to be refused after the budget was spent."""
-    monkeypatch.setattr(Noise, "add", lambda *_: pytest.fail("noise was drawn"))
     monkeypatch.setattr("helpers.consistency.integers._HALF", 2**41)
     wide = Hierarchy.from_counts([[0], [0] * 40], [None, [0] * 40])
     purse = Accountant(1)
-    words = refusal(released, wide, [1e-9, 1e-9], accountant=purse, by=ValueError)
+    with monkeypatch.context() as nothing:
+        nothing.setattr(Noise, "add", lambda *_: pytest.fail("noise was drawn"))
+        words = refusal(released, wide, [1e-9, 1e-9], accountant=purse, by=ValueError)
     assert words.startswith("hierarchy must have families of at most 17 at level 2") and purse.entries == ()
     assert released(wide, [1e-9, 1e-9], accountant=purse, consistent=False).counts[0][0] >= 0

@@ -187,7 +187,8 @@ def contents(value):
     if isinstance(value, (list, tuple, set)):
         return [contents(item) for item in value]
     if isinstance(value, (np.ndarray, pd.Series, pd.DataFrame)):
-        return np.shape(value), np.asarray(value).tobytes()
+        array = np.asarray(value)  # of objects, it holds where they lie; text may lie elsewhere each time it is asked for
+        return array.shape, repr(array.tolist()) if array.dtype == object else array.tobytes()
     return value
 
 

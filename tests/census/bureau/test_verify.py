@@ -108,7 +108,7 @@ def test_the_whole_comparison(small):
 
 def test_the_whole_of_what_is_said(small, capsys):
     """A line for each year, the table of what differs without row numbers, and a sentence that names the states as given."""
-    found = refusal(command.run, argparse.Namespace(states=["DE", "10"]), by=ValueError)
+    found = refusal(command.run, argparse.Namespace(what=["DE", "10"], account=None), by=ValueError)
     assert found == "the embedded counts of DE, 10 differ from the official ones, as listed above"
     said = """
     Delaware, 2010: 3 counts compared, 1 differ
@@ -188,7 +188,7 @@ def test_it_can_be_a_command_of_another_program(bureau, capsys, monkeypatch):
     command.run(parser.parse_args([]))
     assert asked == ["wyoming", "new_mexico", "delaware"]
     said = " ".join(parser.format_help().split())
-    assert "[STATE ...]" in said and " STATE names, postal or FIPS codes (default: the three whose blocks ship" in said
+    assert "[WHAT ...]" in said and " or names, postal or FIPS codes of states (default: the three whose blocks ship" in said
 
 
 def test_a_state_that_does_not_exist(capsys):

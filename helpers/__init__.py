@@ -4,8 +4,8 @@ The core is the paper, and imports nothing around it: `hierarchy` (a tree of cou
 `mechanisms` (noise on one count) → `allocation` (who gets which budget) → `consistency` (making things add up) →
 `releasing` (noise, clip, consistency) → `simulation` (the error of a release). `checks` refuses bad input for all of them.
 
-Around it, each importing the core: `census` (where counts come from), `publishing` (a release that people may see),
-`experiments` (what the paper does), `figures`, `cli` (the command line), `exercises`, and `example`, a table to try it on.
+Around it, each importing the core: `census` and `tables` (where counts come from), `publishing` (a release that people may
+see), `experiments` (what the paper does), `figures`, `cli` (the command line), `exercises`, and `example`, a table to try it on.
 """
 
 from importlib import import_module
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .figures import panels as panels
     from .figures import plots as plots
     from .publishing import Accountant, PrivateRelease, audit, private_release
+    from .tables import tree_from_table
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ _AROUND = {
     "prior": "census",
     "private_release": "publishing",
     "publishing": "publishing",
+    "tree_from_table": "tables",
 }
 
 __all__ = [
@@ -60,7 +62,8 @@ __all__ = [
     "bias", "bottom_up", "cube_root", "downstream", "error_report", "experiments", "expected_error", "gls",
     "gls_variances", "integer_top_down", "load_example", "load_nation", "load_state", "minimize_budget",
     "minimize_error", "mse", "noisy_counts", "prior", "private_release", "project_simplex", "relative_errors",
-    "release", "root_rule", "simulate", "simulate_with", "top_down", "uniform", "variance",
+    "release", "root_rule", "simulate", "simulate_with", "top_down", "tree_from_table", "uniform",
+    "variance",
 ]  # fmt: skip
 
 

@@ -116,7 +116,6 @@ def test_the_time_of_a_draw_tells_its_size():
 # What it tells people to type
 
 
-@pytest.mark.xfail(strict=True, reason="these commands and options come with the other parts of the same change")
 def test_commands_and_options_of_the_page_exist(capsys):
     """Each command that the page and SECURITY.md name is one, and each option is one of `release` or `verify`."""
     text = PAGE + SECURITY

@@ -18,20 +18,38 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from timeit import timeit
 
 import numpy as np
 import scipy
 from manuscript import ROOT
 from scipy.optimize import Bounds, LinearConstraint, minimize
+from scipy.stats import spearmanr
 from tqdm import tqdm
 
-from helpers import Hierarchy, gls, load_nation, load_state, minimize_error, noisy_counts, release, simulate, top_down
+from helpers import (
+    Hierarchy,
+    gls,
+    load_nation,
+    load_state,
+    minimize_error,
+    noisy_counts,
+    private_release,
+    release,
+    simulate,
+    top_down,
+)
 from helpers.census import LEVELS
 from helpers.mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, Mechanism
+from helpers.publishing.exact_noise import Noise, opendp
+from helpers.tables import leaves
 
 JSON, PLOT = ROOT / "book" / "bench.json", ROOT / "book" / "images" / "bench.svg"
 TRIALS = 300
+TABLE_ROWS = 4_000_000
+DRAWS = 20_000  # single ones
 NATION_TRIALS = 4  # the least that every part of `simulate` takes part in
 
 
@@ -201,6 +219,51 @@ def versus_laplace_noise(mechanism: Mechanism, hierarchy: Hierarchy) -> Iterator
     yield Row(f"minimize_error: {name}", sense="≤", bar=10, valid=solved, **in_turn(splits, pairs=200))
     releases = {name: partial(release, hierarchy, split(), seed=1) for name, split in splits.items()}
     yield Row(f"release: {name}", sense="≤", bar=3, **in_turn(releases, pairs=200))
+
+
+def versus_group_by() -> Row:
+    """`leaves` of a Parquet file against a bare GROUP BY of it by the same engine; valid if the sums are the same."""
+    import duckdb
+
+    from helpers.tables.files import ENGINE
+
+    make = f"""SELECT 'State ' || i // 2400 AS state, 'County ' || i // 60 % 40 AS county, 'Town ' || i % 60 AS town
+        FROM (SELECT hash(range, 1) % 120000 AS i FROM range({TABLE_ROWS}))"""
+    levels = ["state", "county", "town"]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "rows.parquet")
+        duckdb.sql(f"COPY ({make}) TO '{path}'")
+
+        def bare():
+            with duckdb.connect(config=ENGINE) as engine:
+                return engine.sql(f"SELECT {', '.join(levels)}, count(*) AS population FROM '{path}' GROUP BY ALL").df()
+
+        ours = partial(leaves, path, levels)
+        agrees = bare().sort_values(levels, ignore_index=True).equals(ours().astype(dict.fromkeys(levels, object)))
+        found = in_turn({"leaves": ours, "GROUP BY": bare}, pairs=7)
+    return Row("leaves by DuckDB / bare GROUP BY", sense="≤", bar=1.5, valid=bool(agrees), **found)
+
+
+def versus_opendp(hierarchy: Hierarchy) -> Row:
+    """`private_release`, with its checks, fit and record, against OpenDP's own measurement of each level on the same counts."""
+    dp, eps = opendp(), np.full(len(hierarchy.sizes), 1 / 4)  # sums of such fractions are exact, so is the scale
+
+    def bare():
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        counts = (n.astype(np.int64) for n in hierarchy.counts)
+        return [dp.m.make_laplace(*space, scale=1 / e)(n) for n, e in zip(counts, eps, strict=True)]
+
+    ours = partial(private_release, hierarchy, eps, budgets_from="policy")
+    found = in_turn({"private_release": ours, "OpenDP": bare}, pairs=9)
+    return Row("private_release / OpenDP's own draw", sense="≤", bar=2, **found)
+
+
+def time_and_noise() -> Row:
+    """Rank correlation of the time that single exact draws at ε = 1 take, and the size of their noise."""
+    add, zero, clock = Noise.of(1, 1.0).add, np.zeros(1, dtype=np.int64), time.perf_counter_ns
+    seen = [(clock(), abs(int(add(zero)[0])), clock()) for _ in range(DRAWS)]
+    found = spearmanr([end - start for start, _, end in seen], [size for _, size, _ in seen])
+    return Row("one exact draw: rank correlation of time and |noise|", float(found.statistic), "≤", unit="")
 
 
 def memory() -> Row:

@@ -1,4 +1,4 @@
-"""`make test-tables`, `make test-spark`: a large made-up table gives the same tree by every engine, by DuckDB in little memory.
+"""`make test-tables`, `make test-spark`: every engine makes one tree of a large made-up table, DuckDB in 2 GB.
 
     python tools/large_tables.py MILLIONS ENGINE …    engines: duckdb, pandas, spark; for example: 5 duckdb pandas
 

@@ -258,7 +258,10 @@ def versus_opendp(nodes: Sequence[int] = (1, 50, 2_000, 100_000)) -> Row:
         partial(private_release, Hierarchy.from_counts(counts, [None, *links]), [1 / 4] * 4, budgets_from="policy"),
     )
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    things = {"private_release": ours, "OpenDP": lambda: [dp.m.make_laplace(*space, scale=4.0)(n) for n in counts]}
+    things: dict[str, Callable] = {
+        "private_release": ours,
+        "OpenDP": lambda: [dp.m.make_laplace(*space, scale=4.0)(n) for n in counts],
+    }
     same = [level["scale"] for level in ours().record["levels"]] == [4.0] * 4
     return Row("private_release / OpenDP's own draw", sense="≤", bar=1.5, valid=same, **in_turn(things, pairs=9))
 

@@ -4,6 +4,7 @@
 
     place: a leaf of the public list; every twelfth is empty · row: one of the 1 to 4 of a person
     names: SHA-256 of all names, links and counts of a tree · digest: `Hierarchy.digest`, of the counts of its leaves alone
+    peak: of the Python process that asks, in which DuckDB and pandas work; Spark works in another, of Java
 
 The table is written into _build/large, and taken from there the next time. Every engine adds it up in a process of its own,
 with at most two rows of a person. Ends with exit code 1 if two trees differ, or if DuckDB's process takes more than 2 GB.

@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # What the tools and the teaching pack import from each other, and from the book as files: manuscript.
 export PYTHONPATH := $(CURDIR)/book:$(CURDIR)/tools:$(CURDIR)/tests
 
-.PHONY: help book pdf zip lite site teach test test-bare test-lite test-latest lock fuzz mutants format lab address bench readers notebooks full figures clean
+.PHONY: help book pdf zip lite site teach test test-bare test-lite test-latest test-tables test-spark lock fuzz mutants format lab address bench readers notebooks full figures clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -77,6 +77,22 @@ test-latest:  ## run the tests on the newest versions of all dependencies, in an
 	@sed -n 's/^\([^ =[]*\)[^ =]*\(==[^ ]*\).*/\1\2/p' requirements.txt > $(LATEST)/pinned.txt
 	@$(LATEST)/bin/pip freeze --exclude-editable | tr _ - | grep -ivxFf $(LATEST)/pinned.txt || echo "  nothing"
 	$(MAKE) test BIN=$(LATEST)/bin READY=$(LATEST)/ready
+
+# More or fewer rows: make test-tables MILLIONS=10
+test-tables: $(READY)  ## add up a made-up table of 100 million rows with DuckDB in 2 GB, and a smaller one with pandas too
+	$(BIN)/python tools/large_tables.py $(or $(MILLIONS),100) duckdb
+	$(BIN)/python tools/large_tables.py 5 duckdb pandas
+
+# Spark lies beside .venv, not in it: only this command needs it. It comes as source, which the setuptools of .venv unpacks.
+SPARK := _build/spark
+test-spark: $(SPARK)/ready  ## the same with Spark on this machine: is it the same tree? needs Java and 450 MB of packages
+	PYTHONPATH=$(CURDIR)/$(SPARK):$(PYTHONPATH) $(BIN)/python tools/large_tables.py 5 duckdb pandas spark
+	PYTHONPATH=$(CURDIR)/$(SPARK):$(PYTHONPATH) $(BIN)/python tools/large_tables.py $(or $(MILLIONS),100) duckdb spark
+
+$(SPARK)/ready: $(READY) tools/spark.txt
+	@rm -rf $(SPARK)
+	$(BIN)/pip install --quiet --no-build-isolation --target $(SPARK) --require-hashes --requirement tools/spark.txt
+	@touch $(SPARK)/ready
 
 # Pins that still fit stay as they are. All to the newest that requirements.in allows: make lock UPGRADE=1
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --emit-build-options \

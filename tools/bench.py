@@ -18,20 +18,38 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from timeit import timeit
 
 import numpy as np
 import scipy
 from manuscript import ROOT
 from scipy.optimize import Bounds, LinearConstraint, minimize
+from scipy.stats import spearmanr
 from tqdm import tqdm
 
-from helpers import Hierarchy, gls, load_nation, load_state, minimize_error, noisy_counts, release, simulate, top_down
+from helpers import (
+    Hierarchy,
+    gls,
+    load_nation,
+    load_state,
+    minimize_error,
+    noisy_counts,
+    private_release,
+    release,
+    simulate,
+    top_down,
+)
 from helpers.census import LEVELS
 from helpers.mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, Mechanism
+from helpers.publishing.exact_noise import Noise, opendp
+from helpers.tables import leaves
 
 JSON, PLOT = ROOT / "book" / "bench.json", ROOT / "book" / "images" / "bench.svg"
 TRIALS = 300
+TABLE_ROWS = 4_000_000
+DRAWS = 20_000  # single ones
 NATION_TRIALS = 4  # the least that every part of `simulate` takes part in
 
 
@@ -203,6 +221,62 @@ def versus_laplace_noise(mechanism: Mechanism, hierarchy: Hierarchy) -> Iterator
     yield Row(f"release: {name}", sense="≤", bar=3, **in_turn(releases, pairs=200))
 
 
+def versus_group_by() -> Row:
+    """`leaves` of a Parquet file against a bare GROUP BY of it by the same engine; valid if the sums are the same."""
+    import duckdb
+
+    from helpers.tables.files import ENGINE
+
+    make = f"""SELECT 'State ' || i // 2400 AS state, 'County ' || i // 60 % 40 AS county, 'Town ' || i % 60 AS town
+        FROM (SELECT hash(range, 1) % 120000 AS i FROM range({TABLE_ROWS}))"""
+    levels = ["state", "county", "town"]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "rows.parquet")
+        duckdb.sql(f"COPY ({make}) TO '{path}'")
+
+        def bare():
+            with duckdb.connect(config=ENGINE) as engine:
+                return engine.sql(f"SELECT {', '.join(levels)}, count(*) AS population FROM '{path}' GROUP BY ALL").df()
+
+        ours = partial(leaves, path, levels)
+        agrees = (bare().sort_values(levels).to_numpy() == ours().to_numpy()).all()
+        found = in_turn({"leaves": ours, "GROUP BY": bare}, pairs=7)
+    return Row("leaves by DuckDB / bare GROUP BY", sense="≤", bar=1.5, valid=bool(agrees), **found)
+
+
+def versus_opendp(nodes: Sequence[int] = (1, 50, 2_000, 100_000)) -> Row:
+    """`private_release`, with checks, fit and record, against OpenDP's draw of each level; valid if the scales are equal.
+
+    OpenDP draws on one core and `private_release` on all, so the ratio says what a user waits, not what the rest costs.
+    """
+    links = [np.arange(n) * above // n for above, n in pairwise(nodes)]
+    counts = [np.random.default_rng(1).poisson(5, nodes[-1])]
+    for link in reversed(links):
+        counts.insert(0, np.bincount(link, counts[0]).astype(np.int64))
+    dp, ours = (
+        opendp(),
+        partial(private_release, Hierarchy.from_counts(counts, [None, *links]), [1 / 4] * 4, budgets_from="policy"),
+    )
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    things: dict[str, Callable] = {
+        "private_release": ours,
+        "OpenDP": lambda: [dp.m.make_laplace(*space, scale=4.0)(n) for n in counts],
+    }
+    same = [level["scale"] for level in ours().record["levels"]] == [4.0] * 4
+    return Row("private_release / OpenDP's own draw", sense="≤", bar=1.5, valid=same, **in_turn(things, pairs=9))
+
+
+def time_and_noise() -> Row:
+    """Rank correlation of the time that OpenDP takes for a single draw at ε = 1, and the size of the noise.
+
+    OpenDP itself: `Noise.add` hands a draw to a thread, whose start takes longer than the draw and hides it from this clock.
+    """
+    measure, zero, clock = Noise.of(1, 1.0).measurement, np.zeros(1, dtype=np.int64), time.perf_counter_ns
+    seen = [(clock(), abs(measure(zero)[0]), clock()) for _ in range(DRAWS)]
+    found = spearmanr([end - start for start, _, end in seen], [size for _, size, _ in seen])
+    return Row("one exact draw: rank correlation of time and |noise|", float(found.statistic), "≤", unit="")
+
+
 def memory() -> Row:
     """Peak memory of reading the nation, building its tree, one allocation and one release, in a process of its own."""
     done = subprocess.run([sys.executable, __file__, "--peak"], stdout=subprocess.PIPE, text=True, check=True)
@@ -249,6 +323,9 @@ def measure(published: Hierarchy, geography: Hierarchy, country: Hierarchy) -> I
     yield versus_top_down("nation", country, pairs=9)
     for mechanism in (DISCRETE_LAPLACE, GAUSSIAN):
         yield from versus_laplace_noise(mechanism, published)
+    yield versus_group_by()
+    yield versus_opendp()
+    yield time_and_noise()
 
 
 def draw(rows: list[Row]) -> None:
@@ -282,7 +359,7 @@ def main() -> int:
     begun = time.perf_counter()
     peak = memory()  # first: on Linux the peak of a child starts at its parent's
     trees = {"published": load_state("WY"), "geography": load_state("WY", "geography", LEVELS), "country": load_nation()}
-    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=20), peak]
+    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=23), peak]
     found = {
         "rows": [asdict(r) | {"verdict": r.verdict} for r in rows],
         "sizes": {name: dict(zip(h.levels, h.sizes.tolist(), strict=True)) for name, h in trees.items()},

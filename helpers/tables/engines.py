@@ -54,7 +54,7 @@ def library() -> Any:
     try:
         return import_module("ibis")  # by name, because a type checker may not have it
     except ModuleNotFoundError:
-        how = "install them with: pip install 'ibis-framework[duckdb]'"
+        how = "install them with: pip install 'ibis-framework[duckdb]' (the extra tables)"
         raise ImportError(f"tables that are no DataFrames are read with Ibis and DuckDB, which are missing; {how}") from None
 
 
@@ -83,9 +83,9 @@ def rows_beyond(source: Source, asked: Asked) -> int:
     each = rows.group_by("person").aggregate(rows=rows.count(), wrong=_is_nobody(rows.person).any())
     beyond = (each.rows > asked.most).ifelse(each.rows - asked.most, 0)
     found = ask(source.what, source.right, each.aggregate(beyond=beyond.sum(), wrong=each.wrong.any()).execute)
-    if found.wrong.fillna(False).any():
+    if found.wrong.eq(True).any():
         raise no_person(source.what, str(asked.person))
-    return int(found.beyond.fillna(0).iloc[0])
+    return 0 if found.beyond.isna().any() else int(found.beyond.iloc[0])
 
 
 def _counted(source: Source, levels: dict[str, Any], name: str) -> tuple[Any, dict[str, Any]]:

@@ -40,7 +40,8 @@ def names(what: str, frame: pd.DataFrame, argument: str, column: str) -> pd.Seri
     kind = pd.api.types.infer_dtype(found, skipna=True)
     if kind not in ("string", "integer", "empty"):
         raise no_names(argument, column, kind)
-    return ask(what, f"text in UTF-8 in column {column!r}", lambda: found.astype(str))
+    # `where`, because pandas before 3 makes a name of what is missing: "None".
+    return ask(what, f"text in UTF-8 in column {column!r}", lambda: found.astype(str).where(found.notna()))
 
 
 def persons(what: str, frame: pd.DataFrame, column: str) -> pd.Series:

@@ -4,17 +4,15 @@ leaves: (224,) true counts of the region west · drawn: (300, 224) released ones
 """
 
 import re
-import time
 
 import numpy as np
 import pytest
 from manuscript import ROOT, toc_parts
-from scipy.stats import binom, spearmanr
+from scipy.stats import binom
 
 from helpers import Accountant, Hierarchy, cube_root, load_example, private_release
 from helpers.cli import COMMANDS, main
 from helpers.example import LEVELS
-from helpers.publishing.exact_noise import Noise
 
 PAGE = (ROOT / "book" / "promises.md").read_text(encoding="utf-8")
 SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
@@ -89,28 +87,6 @@ def test_an_account_refuses_the_second_release(west):
     private_release(tree, split, budgets_from="node counts", accountant=account)
     with pytest.raises(ValueError, match=r"eps must be at most 0\.0"):
         private_release(tree, split, budgets_from="node counts", accountant=account)
-
-
-# What time gives away
-
-
-def rank_correlation(draws):
-    """Of the time that single draws at ε = 1 take, and the size of their noise."""
-    add, zero, clock = Noise.of(1, 1.0).add, np.zeros(1, dtype=np.int64), time.perf_counter_ns
-    seen = [(clock(), abs(int(add(zero)[0])), clock()) for _ in range(draws)]
-    return spearmanr([end - start for start, _, end in seen], [size for _, size, _ in seen]).statistic
-
-
-def test_the_time_of_a_draw_tells_its_size():
-    """Larger noise takes longer: by five standard errors in 4,000 draws. When this fails, the page may promise more.
-
-    It asks nothing of the speed of a machine. On one so busy that the clock shows nothing, it tries again.
-    """
-    pytest.importorskip("opendp")
-    draws = 4_000
-    assert any(rank_correlation(draws) > 5 / np.sqrt(draws) for _ in range(5))
-    low, high = map(float, re.findall(r"rank correlation of time and size was ([\d.]+) to ([\d.]+)", PAGE)[0])
-    assert 5 / np.sqrt(draws) < low < high < 1
 
 
 # What it tells people to type

@@ -13,6 +13,7 @@ from pins import LOCK, PIN, pinned, pins
 
 BINDER = ROOT / "binder" / "requirements.txt"
 OFFLINE = ROOT / "tools" / "pyodide_offline.txt"
+SPARK = ROOT / "tools" / "spark.txt"
 
 
 def text(path):
@@ -22,7 +23,7 @@ def text(path):
 # The files
 
 
-@pytest.mark.parametrize("path", [LOCK, BINDER, OFFLINE], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [LOCK, BINDER, OFFLINE, SPARK], ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_pin_has_a_hash(path):
     """A requirements file is pins with hashes and comments, and no line of it is anything else."""
     rest = re.sub(r"^#.*|^--only-binary :all:$", "", PIN.sub("", text(path)), flags=re.MULTILINE)
@@ -71,7 +72,7 @@ def test_the_lock_is_for_every_platform():
 
 def test_the_lock_names_no_place():
     """Where packages are downloaded is up to the machine."""
-    assert not re.search(r"://|--index|--find-links|--trusted", text(LOCK) + text(BINDER) + text(OFFLINE))
+    assert not re.search(r"://|--index|--find-links|--trusted", text(LOCK) + text(BINDER) + text(OFFLINE) + text(SPARK))
 
 
 def test_some_pins_out_of_all():
@@ -107,14 +108,14 @@ def is_safe(line):
     words = shlex.split(line)
     here = "--no-deps" in words and "--no-build-isolation" in words and words[-1] == "."
     files = [ROOT / after for word, after in pairwise(words) if word == "--requirement"]
-    return here or ("--require-hashes" in words and files != [] and all(file in (LOCK, BINDER) for file in files))
+    return here or ("--require-hashes" in words and files != [] and all(file in (LOCK, BINDER, SPARK) for file in files))
 
 
 def test_nothing_is_installed_without_a_hash():
     """Makefile, workflows, Binder and .ci/run install by hash; the one that is for the newest of everything cannot."""
     found = list(commands())
     assert [(path.name, line) for path, line in found if not is_safe(line)] == [("Makefile", NEWEST)]
-    assert len(found) == 6  # it looks at something: the book's own two, the newest's two, Binder's two
+    assert len(found) == 7  # it looks at something: the book's own two, the newest's two, Spark's one, Binder's two
 
 
 LINES = {

@@ -30,7 +30,7 @@ ENOUGH = 0.95
 # What tests of the helpers read beside them.
 BESIDE = "notebooks book tools conftest.py README.md requirements.txt Makefile _toc.yml _config.yml".split()
 # Tests that judge modules beside their own; the tests of helpers/a/b.py are tests/a/test_b.py.
-COMMANDS = [f"cli/commands/{name}" for name in ("allocate", "example", "release", "simulate", "verify")]
+COMMANDS = [f"cli/commands/{name}" for name in ("account", "allocate", "example", "release", "simulate", "verify")]
 ALSO = {
     "test_bad_input.py": [
         "allocation", "checks", "consistency/projection", "experiments/downstream", "experiments/sweeps", "hierarchy",

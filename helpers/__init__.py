@@ -5,7 +5,7 @@ The core is the paper, and imports nothing around it: `hierarchy` (a tree of cou
 `releasing` (noise, clip, consistency) → `simulation` (the error of a release). `checks` refuses bad input for all of them.
 
 Around it, each importing the core: `census` and `tables` (where counts come from), `publishing` (a release that people may
-see), `experiments` (what the paper does), `figures`, `cli` (the command line), `exercises`, and `example`, a table to try it on.
+see), `experiments` (what the paper does), `figures`, `cli` (the command line), `exercises`, and `example`, a table to try.
 """
 
 from importlib import import_module

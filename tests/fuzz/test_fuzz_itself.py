@@ -23,6 +23,7 @@ ELSEWHERE = {
     "downstream": "a module; its functions have laws",
     "experiments": "a module; its functions have laws",
     "Hierarchy": "from_counts and from_frame",
+    "tree_from_table": "tests/tables/test_sums.py draws tables for every way that rows may lie",
     **dict.fromkeys(["bias", "variance", "mse"], "closed_forms"),
     **dict.fromkeys(["LAPLACE", "DISCRETE_LAPLACE", "GAUSSIAN"], "closed_forms_of_each_mechanism, noise_variance"),
 }

@@ -1,5 +1,7 @@
 """A table of leaves: what is read is what is there, what is wrong is named by file and line, and no cell is ever shown."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -406,7 +408,7 @@ def test_no_sentence_shows_a_cell(tmp_path, content):
             said.append(str(error))
     assert said
     for sentence in said:
-        words = sentence.replace(str(tmp_path), "")
+        words = re.sub("0x[0-9a-f]+", "", sentence.replace(str(tmp_path), ""))  # where an object lies may hold any digits
         assert not any(secret in words for secret in SECRETS) and len(words) < 300 and "\n" not in words, words
 
 

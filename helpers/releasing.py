@@ -61,11 +61,19 @@ def noisy_counts(
 
 
 def draw(
-    hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, method: Method, mechanism: Mechanism = LAPLACE
+    hierarchy: Hierarchy,
+    eps: np.ndarray,
+    rng: np.random.Generator,
+    method: Method,
+    mechanism: Mechanism = LAPLACE,
+    clipped: list[np.ndarray] | None = None,
 ) -> list[np.ndarray]:
-    """One release, unchecked: `release` checks once and draws once, `simulate` checks once and draws many times."""
+    """One release, unchecked: `release` checks once and draws once, `simulate` checks once and draws many times.
+
+    If `clipped` is given, the methods that clip first leave there, one array a level, the counts before the fit.
+    """
     if method in (METHODS["clip"], METHODS["top_down"]):
-        return _run_by_run(hierarchy, eps, rng, method is METHODS["top_down"], mechanism)
+        return _run_by_run(hierarchy, eps, rng, method is METHODS["top_down"], mechanism, clipped)
     found = method(hierarchy, _measured(hierarchy, eps, rng, mechanism), mechanism.noise_variance(eps))
     # Copies, because errors are computed in place, and a method may hand out arrays that it keeps.
     return [x.copy() for x in check_like("consistent()", found, hierarchy)]
@@ -80,7 +88,12 @@ def _measured(hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, m
 
 
 def _run_by_run(
-    hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, consistent: bool, mechanism: Mechanism
+    hierarchy: Hierarchy,
+    eps: np.ndarray,
+    rng: np.random.Generator,
+    consistent: bool,
+    mechanism: Mechanism,
+    clipped: list[np.ndarray] | None = None,
 ) -> list[np.ndarray]:
     """The paper's release, with or without its consistency, a run of families at a time: noise that is clipped and fitted
     while it is still in the cache costs half."""
@@ -92,10 +105,14 @@ def _run_by_run(
 
     out = [np.empty(n) for n in hierarchy.sizes]
     fill(hierarchy.floats[0], eps[0], out[0])
+    if clipped is not None:
+        clipped[:] = [out[0].copy(), *map(np.empty_like, out[1:])]
     for level, runs in enumerate(hierarchy.runs, start=1):
         for run in runs:
             x = out[level][run.nodes]
             fill(hierarchy.floats[level][run.nodes], eps[level], x)
+            if clipped is not None:
+                clipped[level][run.nodes] = x
             if consistent:
                 t = out[level - 1][run.parents]
                 if eps[level] < _FAINT:

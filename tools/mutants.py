@@ -34,7 +34,7 @@ COMMANDS = [f"cli/commands/{name}" for name in ("account", "allocate", "example"
 ALSO = {
     "test_bad_input.py": [
         "allocation", "checks", "consistency/projection", "experiments/downstream", "experiments/sweeps", "hierarchy",
-        "mechanisms/laplace", "releasing", "simulation",
+        "mechanisms/laplace", "releasing", "simulation/closed_form", "simulation/measured",
     ],
     "test_base.py": ["allocation", "mechanisms/discrete_laplace", "mechanisms/gaussian", "mechanisms/laplace"],
     "test_commands.py": [*COMMANDS, "cli/options", "publishing/files"], "test_options.py": COMMANDS,

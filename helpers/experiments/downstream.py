@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..allocation import Budgets, check_eps
 from ..checks import Seed
-from ..consistency.methods import method_of
+from ..consistency.methods import METHODS, method_of
 from ..hierarchy import Hierarchy
 from ..releasing import draw
-from ..simulation import ESTIMATES, ErrorStream
+from ..simulation import ESTIMATES, ErrorStream, LinearFit
 
 Weight = Callable[[np.ndarray], np.ndarray]
 
@@ -27,6 +27,9 @@ Weight = Callable[[np.ndarray], np.ndarray]
 #:
 #: :meta hide-value:
 WEIGHTS: Mapping[str, Weight] = MappingProxyType({"log": np.log1p, "linear": np.positive, "quadratic": np.square})
+
+
+_BENT = 300.0  # squared percentage points: families whose shares move further are simulated whole
 
 
 def shares(counts: ArrayLike, weight: str | Weight = "linear") -> np.ndarray:
@@ -96,12 +99,16 @@ def simulate_misallocation(
     if not isinstance(weights, Mapping) or not weights:
         raise TypeError(f"weights must map at least one name to a function of proportions, got {weights!r}")
     policies = {name: _weight(weight) for name, weight in weights.items()}
-    true = {name: families.shares(hierarchy.floats[-1], weight) for name, weight in policies.items()}
-    streams = {name: ErrorStream(hierarchy.sizes[-1], trials, families.dot) for name in policies}
+    fit, clipped = None, list[np.ndarray]()
+    if method in (METHODS["top_down"], METHODS["clip"]):
+        fit = LinearFit(hierarchy, budgets, mechanism, fitted=method is METHODS["top_down"])
+    stakes = {name: _Stakes(families, hierarchy, weight, fit) for name, weight in policies.items()}
+    streams = {name: ErrorStream(hierarchy.sizes[-1], trials, families.dot, s.known, s.guess) for name, s in stakes.items()}
     for _ in tqdm(range(trials), desc="releases", delay=1, leave=False):
-        counts = draw(hierarchy, budgets, rng, method, mechanism)[-1]
-        for name, weight in policies.items():
-            streams[name].add(100 * (families.shares(counts, weight) - true[name]))
+        counts = draw(hierarchy, budgets, rng, method, mechanism, clipped)[-1]
+        moved = None if fit is None else fit.errors(clipped)[-1]
+        for name, stake in stakes.items():
+            streams[name].add(*stake.parts(counts, moved))
     tables = {name: pd.DataFrame(dict(zip(ESTIMATES, stream.estimates(), strict=True))) for name, stream in streams.items()}
     return pd.concat({name: table.set_index(families.parents) for name, table in tables.items()}, names=["weight", "node"])
 
@@ -120,6 +127,9 @@ class _Families:
     def sums(self, x: np.ndarray) -> np.ndarray:
         return np.add.reduceat(x, self.starts)
 
+    def spread(self, x: np.ndarray) -> np.ndarray:
+        return x.repeat(self.sizes)
+
     def dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return self.sums(a * b)
 
@@ -131,6 +141,63 @@ class _Families:
             counts, totals = counts + empty.repeat(self.sizes), np.where(empty, self.sizes, totals)
         weights = weight(counts / totals.repeat(self.sizes))
         return weights / _given(weights, self.sums(weights)).repeat(self.sizes)
+
+
+class _Stakes:
+    """What one policy makes of released counts, and how much of it is known beforehand.
+
+    Near the truth, shares are linear in the counts x that they come from, with X = Σ x, summed over the family:
+
+        J x = a (x − p X) − s (Σ a x − X Σ a p),   a = 100 W'(p) / (Σ W(p) · people in the family), s: true shares
+
+    With u, the known part of the error of a count (see `LinearFit`), J u is a known part of the misallocation: its mean is
+    zero. As u = Σ_j z_j (e_j − w) + w u_parent with independent z of variances v, E|J u|² = Σ_j v_j |J e_j − J w|² +
+    Var(u_parent) |J w|². Any a would do: a chord of W as wide as the noise fits better than its slope, and where shares move
+    so far that they are no longer linear, a = 0 does better still.
+    """
+
+    def __init__(self, families: "_Families", hierarchy: Hierarchy, weight: Weight, fit: LinearFit | None) -> None:
+        self._families, self._weight = families, weight
+        n = hierarchy.floats[-1]
+        self.true = families.shares(n, weight)
+        self.known: float | np.ndarray = 0.0
+        self.guess: np.ndarray | None = None
+        if fit is None:
+            return
+        spread, sums = families.spread, families.sums
+        w, v, s = fit.shares[-1], fit.noise[-1], self.true
+        people = spread(sums(n))
+        p = self._p = _or_zero(n, people)
+        wide = _or_zero(np.sqrt(v), people)
+        low, high = np.maximum(p - wide, 0.0), np.minimum(p + wide, 1.0)
+        slope = _or_zero(weight(high) - weight(low), high - low)
+        a = self._a = 100 * _or_zero(slope, spread(sums(weight(p))) * people)
+        r = a * w - s * spread(sums(a * w)) + (a * p - s * spread(sums(a * p))) * (1 - spread(sums(w)))
+        across = a * a * (1 - 2 * s + spread(sums(s * s))) - 2 * a * (r - spread(sums(s * r))) + spread(sums(r * r))
+        known = sums(v * across) + sums(self.linear(w) ** 2) * fit.variances[-2][families.parents]
+        near = known < _BENT
+        self.known, self._a = np.where(near, known, 0.0), a * spread(near)
+        self.guess = self.linear(fit.means[-1])
+
+    def linear(self, x: np.ndarray) -> np.ndarray:
+        """J x, in percentage points."""
+        spread, sums = self._families.spread, self._families.sums
+        moved = self._a * (x - self._p * spread(sums(x)))
+        return moved - self.true * spread(sums(moved))
+
+    def parts(self, counts: np.ndarray, u: np.ndarray | None) -> tuple[np.ndarray, ...]:
+        """The misallocation of released counts, for a stream: without its known part, and that part."""
+        error = 100 * (self._families.shares(counts, self._weight) - self.true)
+        if u is None:
+            return (error,)
+        known = self.linear(u)
+        return error - known, known
+
+
+def _or_zero(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a/b, and zero where b is not above zero, or where that is no number: there nothing is known."""
+    out = np.divide(a, b, out=np.zeros(len(b)), where=b > 0)
+    return np.nan_to_num(out, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _given(weights: np.ndarray, sums: np.ndarray) -> np.ndarray:

@@ -126,16 +126,22 @@ def precise(mechanism, n, b):
     return (mpmath.ncdf(a) - a * mpmath.npdf(a) + a**2 * mpmath.ncdf(-a)) / (2 * b)
 
 
-def naive(errors):
-    """The estimates and standard errors of (T, n) stored error vectors, from the definitions, pair by pair."""
+def naive(errors, u=None, known=0.0, guess=0.0):
+    """The estimates and standard errors of (T, n) stored error vectors, from the definitions, pair by pair.
+
+    With u, the known part of the errors, `errors` are what is left without it.
+    """
     t, half = len(errors), len(errors) // 2
-    q = [e @ e for e in errors]
+    q = np.array([e @ e for e in errors])
+    if u is not None:
+        means = [np.zeros(errors.shape[1]) + guess, *(np.mean(errors[:i], axis=0) for i in range(1, t))]
+        q += [known + 2 * ui @ (e - m) for ui, e, m in zip(u, errors, means, strict=True)]
     bias2 = np.mean([a @ b for a, b in combinations(errors, 2)])
     differences = [errors[i + 1] - errors[i] for i in range(0, t - 1, 2)]  # of separate pairs: variance 2 Sigma
     trace = np.mean([(a @ b / 2) ** 2 for a, b in pairwise(differences)])  # tr(Sigma²)
     before = [np.mean(errors[:i], axis=0) for i in range(half, t)]  # the mean as known before each late trial
     along = [e @ m for e, m in zip(errors[half:], before, strict=True)]
-    centred = [(e - m) @ (e - m) - m @ m for e, m in zip(errors[half:], before, strict=True)]
+    centred = q[half:] - 2 * np.array(along)
     noise = trace * np.mean([1 / i for i in range(half, t)])
     degenerate = 2 * trace / (t * (t - 1))
     bias2_var = 4 * max(0, np.var(along, ddof=1) - noise) / t + degenerate

@@ -7,11 +7,11 @@ from .sweeps import (
     Rule,
     budgets,
     compared_rules,
-    error_over_target,
     measure,
     over_levels,
     predicted_gain,
     prior_regret,
+    promises,
     ratio,
     recut,
     regret,
@@ -21,6 +21,6 @@ from .sweeps import (
 )
 
 __all__ = [
-    "Experiment", "GRID", "Rule", "TOTALS", "budgets", "compared_rules", "error_over_target", "measure", "over_levels",
-    "predicted_gain", "prior_regret", "ratio", "recut", "regret", "state_experiment", "sweep", "trials",
+    "Experiment", "GRID", "Rule", "TOTALS", "budgets", "compared_rules", "measure", "over_levels", "predicted_gain",
+    "prior_regret", "promises", "ratio", "recut", "regret", "state_experiment", "sweep", "trials",
 ]  # fmt: skip

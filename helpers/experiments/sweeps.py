@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..allocation import Allocation, minimize_error, uniform
+from ..allocation import Allocation, minimize_budget, minimize_error, uniform
 from ..census import load_state, prior
 from ..checks import Numbers
 from ..hierarchy import Hierarchy
@@ -100,20 +100,28 @@ def regret(truth: Hierarchy, rules: Mapping[str, Rule], totals: Numbers) -> pd.D
     return pd.DataFrame({n: 100 * (np.array(e) / best - 1) for n, e in found.items()}, pd.Index(totals, name="total"))
 
 
-def error_over_target(truth: Hierarchy, rules: Mapping[str, Rule], targets: Numbers) -> pd.DataFrame:
-    """The error of the truth over the target τ that each rule was given, such as program (2) on an earlier tree.
+def promises(truth: Hierarchy, priors: Mapping[str, Hierarchy], tau: float) -> pd.DataFrame:
+    """What becomes of an error target τ (people²) that program (2) promises on each of some earlier trees: a row for each.
 
-    A row for each target, in people². At 1 the promise is kept to the letter, above 1 it is broken.
+    `leaves`: their number over that of the truth · `total`: the budget ε that was asked for · `kept`: the error of the truth
+    at that split, over τ. At 1 the promise is kept to the letter, above 1 it is broken.
 
-    >>> from helpers import minimize_budget
-    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
-    >>> error_over_target(tree, {"same tree": lambda tau: minimize_budget(tree, tau)}, [9]).loc[9].round(6)
-    same tree    1.0
-    Name: 9, dtype: float64
+    >>> trees = [Hierarchy.from_counts([[90], [90 / n] * n], [None, [0] * n]) for n in (2, 3)]
+    >>> promises(trees[0], dict(zip(["same", "one leaf more"], trees)), tau=9).round(2)
+                   leaves  total  kept
+    same              1.0    1.6   1.0
+    one leaf more     1.5    1.8   0.8
     """
-    _check_sweep(rules, targets)
-    found = {name: [expected_error(truth, rule(tau)).mse.sum() / tau for tau in targets] for name, rule in rules.items()}
-    return pd.DataFrame(found, pd.Index(targets, name="τ"))
+    tau = checks.positive("tau", tau)
+    if not isinstance(priors, Mapping) or not priors:
+        raise ValueError(f"priors must be a dictionary of trees, at least one, got {priors!r}")
+    asked = {name: minimize_budget(tree, tau) for name, tree in priors.items()}
+    columns = {
+        "leaves": {name: tree.sizes[-1] / truth.sizes[-1] for name, tree in priors.items()},
+        "total": {name: split.total for name, split in asked.items()},
+        "kept": {name: expected_error(truth, split).mse.sum() / tau for name, split in asked.items()},
+    }
+    return pd.DataFrame(columns)
 
 
 def recut(tree: Hierarchy, factor: float) -> Hierarchy:

@@ -1,7 +1,5 @@
 """Tables whose entries are single calls, sums and ratios done by hand, and noise that is shared only on purpose."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +13,7 @@ from support.strategies import seeds, trees
 from helpers import Allocation, Hierarchy, expected_error, experiments, load_state, minimize_error, prior, simulate, uniform
 from helpers.allocation import minimize_budget
 from helpers.experiments import budgets, compared_rules, measure, over_levels, ratio, recut, regret, sweeps
-from helpers.experiments.sweeps import error_over_target, predicted_gain, prior_regret, state_experiment, sweep, trials
+from helpers.experiments.sweeps import predicted_gain, prior_regret, promises, state_experiment, sweep, trials
 from helpers.simulation import COLUMNS
 
 LEVELS = ["state", "tract", "block"]
@@ -196,29 +194,34 @@ def test_the_true_blocks_of_2010_cost_delaware_as_little():
 # Program (2) on an earlier tree
 
 
-def test_the_error_over_the_target_is_that_of_the_truth():
-    """A target promised on the truth is kept to the letter; on an earlier tree it is the error of the truth, by hand."""
-    rules = {"truth": lambda tau: minimize_budget(TRUTH, tau), "earlier": lambda tau: minimize_budget(EARLIER, tau)}
-    found = error_over_target(TRUTH, rules, [5, 20])
-    assert found.index.tolist() == [5, 20] and found.index.name == "τ" and list(found) == ["truth", "earlier"]
-    assert_allclose(found.truth, 1, rtol=1e-9)  # the solver's own tolerance
-    for tau in (5, 20):
-        assert found.earlier[tau] == expected_error(TRUTH, minimize_budget(EARLIER, tau)).mse.sum() / tau
-    assert not np.allclose(found.earlier, 1, rtol=0.01)  # so that the law can fail
+def test_a_promise_is_judged_on_the_truth():
+    """Promised on the truth it is kept to the letter; on an earlier tree it is the error of the truth, over the target."""
+    found = promises(TRUTH, {"truth": TRUTH, "earlier": EARLIER}, 20)
+    split = minimize_budget(EARLIER, 20)
+    assert list(found) == ["leaves", "total", "kept"] and found.index.tolist() == ["truth", "earlier"]
+    assert_allclose(found.loc["truth"], [1, minimize_budget(TRUTH, 20).total, 1], rtol=1e-9)  # the solver's own tolerance
+    assert found.loc["earlier"].tolist() == [1, split.total, expected_error(TRUTH, split).mse.sum() / 20]
+    assert abs(found.kept["earlier"] - 1) > 0.01  # so that the law can fail
 
 
-def test_the_promise_hangs_on_the_number_of_leaves():
+@pytest.mark.parametrize("leaves", [4, 8, 16])
+def test_the_promise_hangs_on_the_number_of_leaves(leaves):
     """With large counts the error is 2 Σ n/ε² and the split of m leaves is like (1, m^(1/3)): eight leaves, promised on m.
 
     A prior with half the leaves breaks the promise, one with twice as many keeps more than it.
     """
-    others = {leaves: recut(LARGE, leaves / 8) for leaves in (4, 8, 16)}
-    assert {leaves: tree.sizes.tolist() for leaves, tree in others.items()} == {m: [1, m] for m in (4, 8, 16)}
-    for leaves, tree in others.items():
-        found = error_over_target(LARGE, {"other": partial(minimize_budget, tree)}, [1]).other[1]
-        eps = np.cbrt([1, leaves])
-        assert_allclose(found, (1 + 8 / eps[1] ** 2) / eps.sum(), rtol=1e-6)  # counts of 1e9: nothing is clipped
-        assert (found > 1.001, found < 0.999) == (leaves < 8, leaves > 8)
+    found = promises(LARGE, {"other": recut(LARGE, leaves / 8)}, 1).loc["other"]
+    eps = np.cbrt([1, leaves])
+    assert found.leaves == leaves / 8
+    assert_allclose(found.total, np.sqrt(2 * eps.sum() ** 3), rtol=1e-6)  # counts of 1e9: nothing is clipped
+    assert_allclose(found.kept, (1 + 8 / eps[1] ** 2) / eps.sum(), rtol=1e-6)
+    assert (found.kept > 1.001, found.kept < 0.999) == (leaves < 8, leaves > 8)
+
+
+@pytest.mark.parametrize("priors, tau, word", [({}, 1, "priors"), ([TRUTH], 1, "priors"), ({"a": TRUTH}, 0, "tau")])
+def test_promises_need_trees_and_a_target(priors, tau, word):
+    """What is missing is named."""
+    assert refusal(promises, TRUTH, priors, tau, by=ValueError).startswith(f"{word} must be ")
 
 
 @given(trees(), st.sampled_from([0.3, 0.93, 1.0, 1.15, 2.0, 3.7]))

@@ -142,7 +142,8 @@ def recut(tree: Hierarchy, factor: float) -> Hierarchy:
     place = np.arange(new.sum()) - np.repeat(np.cumsum(new) - new, new)  # of a leaf in its family
     cuts = np.append((np.cumsum(old) - old)[parent] + place * (old[parent] / new[parent]), old.sum())  # in old leaves
     people = np.interp(cuts, np.arange(old.sum() + 1), np.append(0, np.cumsum(tree.counts[-1])))  # before each cut
-    return Hierarchy.from_counts([*tree.counts[:-1], np.diff(people)], [*tree.parents[:-1], parent], tree.levels)
+    leaves = np.maximum(0, np.diff(people))  # rounding may go below
+    return Hierarchy.from_counts([*tree.counts[:-1], leaves], [*tree.parents[:-1], parent], tree.levels)
 
 
 def predicted_gain(sizes: Numbers) -> float:

@@ -5,7 +5,8 @@ A 15-digit block code is state (2) + county (3) + tract (6) + block (4); a block
     geoid: code of a block or block group, as text · levels: names out of LEVELS, top first
 
     source: "embedded", the counts of three states that ship with the package (see data/README.md) · "official", those of any
-    state in the Bureau's redistricting files · "ppmf", its microdata; these two are downloaded on first use (see `bureau`)
+    state in the Bureau's redistricting files · "ppmf", its microdata; these two are downloaded on first use (see `bureau`) ·
+    "blocks", of 2010 only: the blocks themselves where they ship, and not their sums by block group as in "embedded"
 
 The nation ships too, without the codes of its blocks: the number of blocks in each block group says which blocks it has.
 """
@@ -26,6 +27,7 @@ from . import states
 
 STATES = {name: states.STATES[name] for name in states.EMBEDDED}  # those that ship, name: (postal code, FIPS code)
 SOURCES = ("embedded", "official", "ppmf")
+SOURCES_2010 = ("embedded", "blocks", "official", "ppmf")
 TREES = ("published", "populated", "geography")
 LEVELS = ("state", "county", "tract", "block group", "block")
 _DIGITS = {level: slice(*ends) for level, ends in zip(LEVELS, [(0, 2), (2, 5), (5, 11), (11, 12), (11, 15)], strict=True)}
@@ -64,16 +66,18 @@ def leaves(state: str, tree: str, levels: Sequence[str], source: str = "embedded
 def leaves_2010(state: str, tree: str, levels: Sequence[str], source: str = "embedded") -> pd.DataFrame:
     """The 2010 counts of a state in the form of `leaves`: blocks, or block groups with people if `source` is "embedded".
 
-    (Groups without people are not in the package, so there `tree` only decides how a node is known, and there is no level
-    below the group.)
+    (Groups without people are not in that file, so there `tree` only decides how a node is known, and there is no level
+    below the group.) `source` "blocks" is for Delaware, the state whose blocks of 2010 ship with the package.
 
     >>> leaves_2010("DE", "published", ["tract", "block group"]).head(1)
         tract block group  population
     0  040100           1        2637
     """
-    tree, levels = _check_tree(tree, source), check_levels(levels)
+    tree, levels = _check_tree(tree, source, SOURCES_2010), check_levels(levels)
     if source == "embedded":
         table = _embedded(f"{states.embedded_name(state)}_2010_blockgroups.csv.gz")
+    elif source == "blocks":
+        table = _embedded(f"{states.embedded_2010_name(state)}_2010_blocks.csv.gz")
     else:
         table = _downloaded(state, source, 2010)
     return _with_keys(table if tree == "geography" else table[table.population > 0], tree, levels)
@@ -125,9 +129,9 @@ def check_levels(levels: Iterable[str], known: Sequence[str] = LEVELS) -> list[s
     return names
 
 
-def _check_tree(tree: str, source: str) -> str:
+def _check_tree(tree: str, source: str, sources: Sequence[str] = SOURCES) -> str:
     checks.one_of("tree", tree, TREES)
-    if checks.one_of("source", source, SOURCES) == "ppmf" and tree == "geography":
+    if checks.one_of("source", source, sources) == "ppmf" and tree == "geography":
         raise ValueError(f"tree must be published or populated with source 'ppmf', which lists no empty block, got {tree!r}")
     return tree
 

@@ -15,6 +15,7 @@ washington WA 53, west_virginia WV 54, wisconsin WI 55, wyoming WY 56, puerto_ri
 """
 STATES = {name: (postal, fips) for name, postal, fips in (row.split() for row in _TABLE.split(","))}
 EMBEDDED = ("wyoming", "new_mexico", "delaware")  # those whose blocks ship with the package, with their codes
+EMBEDDED_2010 = ("delaware",)  # those whose blocks of 2010 ship as well
 
 
 def state_name(state: str) -> str:
@@ -43,6 +44,24 @@ def embedded_name(state: str) -> str:
     if name not in EMBEDDED:
         shipped = f"one of {', '.join(EMBEDDED)}, whose counts ship with the package"
         raise ValueError(f'state must be {shipped}, got {state!r}: source="official" downloads the counts of {title(name)}')
+    return name
+
+
+def embedded_2010_name(state: str) -> str:
+    """The name of a state whose blocks of 2010 ship with the package; any other is refused, with the ways to a prior.
+
+    >>> embedded_2010_name("WY")
+    Traceback (most recent call last):
+    ValueError: state must be delaware, whose blocks of 2010 ship with the package, got 'WY': source="official" downloads
+    those of Wyoming, and source="embedded" spreads the block groups of wyoming, new_mexico, delaware
+    """
+    name = state_name(state)
+    if name not in EMBEDDED_2010:
+        raise ValueError(
+            f"state must be {', '.join(EMBEDDED_2010)}, whose blocks of 2010 ship with the package, got {state!r}: "
+            f'source="official" downloads those of {title(name)}, '
+            f'and source="embedded" spreads the block groups of {", ".join(EMBEDDED)}'
+        )
     return name
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import checks
 from ..hierarchy import Hierarchy
 from . import embedded
-from .embedded import NATION_LEVELS, SOURCES, check_levels
+from .embedded import NATION_LEVELS, SOURCES_2010, check_levels
 
 
 def load_state(
@@ -52,18 +52,21 @@ def prior(
 ) -> Hierarchy:
     """A public stand-in for `load_state`: the state in 2010, for choosing a split before looking at 2020.
 
-    With `source` "official" or "ppmf" these are the true blocks of 2010 (downloaded on first use). What lies on a computer
-    already never changes the default, "embedded". There, counts down to the block group are those of 2010, and each group is
+    With `source` "blocks" these are the true blocks of 2010, which ship for Delaware alone; with "official" or "ppmf" they
+    are those of any state, downloaded on first use. What lies on a computer already never changes the default, "embedded".
+    There, counts down to the block group are those of 2010, and each group is
     spread evenly over k blocks, where k is the average number of blocks a group has: blocks of the 2020 tree over groups of
     2010, rounded. (With the tree `geography` that number is public geography; with the other two it is the number of blocks
     with people.)
 
     >>> prior("wyoming")
     Hierarchy(1 state, 100 tract, 21,125 block; total 563,626)
+    >>> prior("delaware"), prior("delaware", source="blocks")
+    (Hierarchy(1 state, 214 tract, 15,390 block; total 897,934), Hierarchy(1 state, 214 tract, 15,933 block; total 897,934))
     """
     chain = check_levels(levels)
     upper = [level for level in chain if level != "block"]
-    if checks.one_of("source", source, SOURCES) != "embedded" or upper == chain:
+    if checks.one_of("source", source, SOURCES_2010) != "embedded" or upper == chain:
         return Hierarchy.from_frame(embedded.leaves_2010(state, tree, chain, source), chain)
     to_groups = upper if "block group" in upper else [*upper, "block group"]
     groups = Hierarchy.from_frame(embedded.leaves_2010(state, tree, to_groups), to_groups)

@@ -11,7 +11,9 @@ from .sweeps import (
     over_levels,
     predicted_gain,
     prior_regret,
+    promises,
     ratio,
+    recut,
     regret,
     state_experiment,
     sweep,
@@ -20,5 +22,5 @@ from .sweeps import (
 
 __all__ = [
     "Experiment", "GRID", "Rule", "TOTALS", "budgets", "compared_rules", "measure", "over_levels", "predicted_gain",
-    "prior_regret", "ratio", "regret", "state_experiment", "sweep", "trials",
+    "prior_regret", "promises", "ratio", "recut", "regret", "state_experiment", "sweep", "trials",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..allocation import Allocation, minimize_error, uniform
+from ..allocation import Allocation, minimize_budget, minimize_error, uniform
 from ..census import load_state, prior
 from ..checks import Numbers
 from ..hierarchy import Hierarchy
@@ -100,6 +100,52 @@ def regret(truth: Hierarchy, rules: Mapping[str, Rule], totals: Numbers) -> pd.D
     return pd.DataFrame({n: 100 * (np.array(e) / best - 1) for n, e in found.items()}, pd.Index(totals, name="total"))
 
 
+def promises(truth: Hierarchy, priors: Mapping[str, Hierarchy], tau: float) -> pd.DataFrame:
+    """What becomes of an error target τ (people²) that program (2) promises on each of some earlier trees: a row for each.
+
+    `leaves`: their number over that of the truth · `total`: the budget ε that was asked for · `kept`: the error of the truth
+    at that split, over τ. At 1 the promise is kept to the letter, above 1 it is broken.
+
+    >>> trees = [Hierarchy.from_counts([[90], [90 / n] * n], [None, [0] * n]) for n in (2, 3)]
+    >>> promises(trees[0], dict(zip(["same", "one leaf more"], trees)), tau=9).round(2)
+                   leaves  total  kept
+    same              1.0    1.6   1.0
+    one leaf more     1.5    1.8   0.8
+    """
+    tau = checks.positive("tau", tau)
+    if not isinstance(priors, Mapping) or not priors:
+        raise ValueError(f"priors must be a dictionary of trees, at least one, got {priors!r}")
+    asked = {name: minimize_budget(tree, tau) for name, tree in priors.items()}
+    columns = {
+        "leaves": {name: tree.sizes[-1] / truth.sizes[-1] for name, tree in priors.items()},
+        "total": {name: split.total for name, split in asked.items()},
+        "kept": {name: expected_error(truth, split).mse.sum() / tau for name, split in asked.items()},
+    }
+    return pd.DataFrame(columns)
+
+
+def recut(tree: Hierarchy, factor: float) -> Hierarchy:
+    """The same tree with about `factor` times as many leaves: the people of each family, cut into another number of leaves.
+
+    A family of k leaves gets round(k · factor) of them, at least one, and keeps its sum. Its leaves are taken as a street on
+    which people live evenly within each old leaf, and the street is cut into equal lengths. So with 1 nothing changes.
+
+    >>> recut(Hierarchy.from_counts([[9], [3, 6]], [None, [0, 0]]), 1.5).counts[1].tolist()
+    [2.0, 3.0, 4.0]
+    """
+    if len(tree.levels) < 2:
+        raise ValueError(f"tree must have at least 2 levels, so that leaves have parents, got {len(tree.levels)}")
+    factor = checks.positive("factor", factor)
+    old = np.bincount(tree.links[-1], minlength=tree.sizes[-2])  # (families,) their leaves
+    new = np.maximum(np.minimum(old, 1), np.rint(old * factor)).astype(int)  # none where there was none
+    parent = np.repeat(np.arange(len(new)), new)
+    place = np.arange(new.sum()) - np.repeat(np.cumsum(new) - new, new)  # of a leaf in its family
+    cuts = np.append((np.cumsum(old) - old)[parent] + place * (old[parent] / new[parent]), old.sum())  # in old leaves
+    people = np.interp(cuts, np.arange(old.sum() + 1), np.append(0, np.cumsum(tree.counts[-1])))  # before each cut
+    leaves = np.maximum(0, np.diff(people))  # rounding may go below
+    return Hierarchy.from_counts([*tree.counts[:-1], leaves], [*tree.parents[:-1], parent], tree.levels)
+
+
 def predicted_gain(sizes: Numbers) -> float:
     """L² Σn / (Σ n^(1/3))³: total error of the uniform split over that of the best one, when all counts are large.
 
@@ -156,10 +202,12 @@ def state_experiment(state: str, trials: int, seed: int = 0, totals: Numbers = T
 def prior_regret(state: str, sources: Sequence[str] = ("embedded", "official"), totals: Numbers = TOTALS) -> pd.DataFrame:
     """How much more error, in percent, the split of each prior makes than the best split of 2020: a row for each total.
 
-    Block counts of 2010 ("official", "ppmf") are downloaded on first use; "embedded" spreads those of the block groups.
+    "embedded" spreads the block groups of 2010. "blocks", for Delaware, are the true blocks of 2010; "official" and "ppmf"
+    are those of any state, downloaded on first use.
 
-    >>> prior_regret("delaware", ["embedded"], [1]).round(2).loc[1]
+    >>> prior_regret("delaware", ["embedded", "blocks"], [1]).round(2).loc[1]
     embedded    0.21
+    blocks      0.20
     Name: 1, dtype: float64
     """
     truth = load_state(state)

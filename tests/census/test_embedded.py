@@ -168,6 +168,11 @@ def test_the_default_source_is_the_package(bureau):
 
 
 NO_SOURCE = "source must be one of embedded, official, ppmf, got 'web'"
+NO_SOURCE_2010 = "source must be one of embedded, blocks, official, ppmf, got 'web'"
+NO_BLOCKS = (
+    "state must be delaware, whose blocks of 2010 ship with the package, got 'VT': source=\"official\" downloads those of "
+    'Vermont, and source="embedded" spreads the block groups of wyoming, new_mexico, delaware'
+)
 NO_TREE = "tree must be one of published, populated, geography, got 'oak'"
 CHAIN = "state, county, tract, block group, block, top first, got "
 NO_CHAIN = "levels must be a chain out of " + CHAIN
@@ -177,6 +182,10 @@ REFUSED = [
     (lambda: census.leaves("DE", "oak", ["block"]), NO_TREE),
     (lambda: census.leaves_2010("DE", "oak", ["tract"]), NO_TREE),
     (lambda: census.leaves("DE", "published", ["block"], "web"), NO_SOURCE),
+    (lambda: census.leaves("DE", "published", ["block"], "blocks"), NO_SOURCE.replace("web", "blocks")),
+    (lambda: census.leaves_2010("DE", "published", ["block"], "web"), NO_SOURCE_2010),
+    (lambda: census.leaves_2010("VT", "published", ["block"], "blocks"), NO_BLOCKS),
+    (lambda: prior("wyoming", source="blocks"), NO_BLOCKS.replace("VT", "wyoming").replace("Vermont", "Wyoming")),
     (lambda: census.leaves("DE", "geography", ["block"], "ppmf"), ONLY),
     (lambda: census.leaves_2010("DE", "published", ["block", "tract"]), NO_CHAIN + "['block', 'tract']"),
     (lambda: census.check_levels("city"), NO_CHAIN + "['city']"),
@@ -309,10 +318,13 @@ def test_nation_is_a_tree(nation):
 
 
 def test_only_one_state_of_the_nation_lacks_empty_blocks(nation):
-    """D.C. alone has no empty block; in every other state they are at least a seventh of all."""
+    """D.C. alone has no empty block; in every other state they are at least a seventh of all. It lacks all nine groups."""
     codes, of = load_nation(["state", "block group"]), nation.parents[5]
     empty = np.bincount(codes.parents[1][of], weights=nation.counts[5] == 0) / np.bincount(codes.parents[1][of])
     assert codes.labels[0][empty == 0].tolist() == ["11"] and np.sort(empty)[1] > 1 / 7
+    capital = codes.labels[0].tolist().index("11")
+    groups, blocks = (np.bincount(links)[capital] for links in (codes.parents[1], codes.parents[1][of]))
+    assert (571 - groups, blocks) == (9, 4_500)  # D.C. is cut into 571 block groups
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -355,6 +367,37 @@ def test_chains_down_to_the_block_skip_levels(chain, nation):
     if len(chain) > 1:
         state = nation.parents[2][nation.parents[3][nation.parents[4][nation.parents[5]]]]
         assert (found.parents[1] == state).all()
+
+
+# The blocks of 2010
+
+
+def test_the_blocks_of_2010_add_up_to_the_block_groups_that_ship():
+    """Both files hold everybody of Delaware in 2010, in the same block groups: two sources that agree in every group.
+
+    A count that is off by one, or a block with people that is missing, makes its group differ, and the number of blocks
+    shows one that is empty. Two blocks of a group that swap their people would pass: only the checksum sees them.
+    """
+    blocks = census.leaves_2010("DE", "geography", ["block"], "blocks").rename(columns={"block": "geoid"})
+    assert (len(blocks), int((blocks.population > 0).sum()), int(blocks.population.sum())) == (24_115, 15_933, 897_934)
+    assert blocks.geoid.is_unique and blocks.geoid.is_monotonic_increasing and set(blocks.geoid.str.len()) == {15}
+    groups = blocks.groupby(blocks.geoid.str[:12]).population.sum()
+    shipped = census.leaves_2010("DE", "geography", ["block group"]).set_index("block group").population
+    assert groups[groups > 0].to_dict() == shipped.to_dict() and len(shipped) == 570
+
+
+@pytest.mark.parametrize(
+    "tree, sizes", {"published": (214, 15_933), "populated": (214, 15_933), "geography": (218, 24_115)}.items()
+)
+def test_a_prior_of_blocks_is_the_tree_of_2010(tree, sizes):
+    """Whole people in true blocks, empty ones on the geography alone; the default stays the spread block groups."""
+    found = prior("delaware", tree, source="blocks")
+    assert found.sizes.tolist() == [1, *sizes] and found.counts[0].tolist() == [897_934]
+    assert found.counts[2].dtype == np.int64 and (found.counts[2] == 0).any() == (tree == "geography")
+    groups = prior("delaware", tree, ["state", "tract", "block group"])
+    people = found.counts[1][found.counts[1] > 0]  # tracts without people are not in the file of groups
+    assert people.tolist() == groups.counts[1].tolist()
+    assert prior("delaware", tree).sizes.tolist() == prior("delaware", tree, source="embedded").sizes.tolist() != [1, *sizes]
 
 
 # The prior

@@ -66,14 +66,15 @@ def draw(
     rng: np.random.Generator,
     method: Method,
     mechanism: Mechanism = LAPLACE,
-    clipped: list[np.ndarray] | None = None,
+    before: list[np.ndarray] | None = None,
 ) -> list[np.ndarray]:
     """One release, unchecked: `release` checks once and draws once, `simulate` checks once and draws many times.
 
-    If `clipped` is given, the methods that clip first leave there, one array a level, the counts before the fit.
+    If `before` is given, the paper's methods leave there, one array a level, the counts as they were before the last step:
+    noisy before "clip", clipped before "top_down".
     """
     if method in (METHODS["clip"], METHODS["top_down"]):
-        return _run_by_run(hierarchy, eps, rng, method is METHODS["top_down"], mechanism, clipped)
+        return _run_by_run(hierarchy, eps, rng, method is METHODS["top_down"], mechanism, before)
     found = method(hierarchy, _measured(hierarchy, eps, rng, mechanism), mechanism.noise_variance(eps))
     # Copies, because errors are computed in place, and a method may hand out arrays that it keeps.
     return [x.copy() for x in check_like("consistent()", found, hierarchy)]
@@ -93,26 +94,29 @@ def _run_by_run(
     rng: np.random.Generator,
     consistent: bool,
     mechanism: Mechanism,
-    clipped: list[np.ndarray] | None = None,
+    before: list[np.ndarray] | None = None,
 ) -> list[np.ndarray]:
     """The paper's release, with or without its consistency, a run of families at a time: noise that is clipped and fitted
     while it is still in the cache costs half."""
-
-    def fill(counts: np.ndarray, budget: float, x: np.ndarray) -> None:
-        mechanism.draw(rng, budget, x)
-        x += counts
-        np.maximum(x, 0.0, out=x)
-
     out = [np.empty(n) for n in hierarchy.sizes]
-    fill(hierarchy.floats[0], eps[0], out[0])
-    if clipped is not None:
-        clipped[:] = [out[0].copy(), *map(np.empty_like, out[1:])]
+    if before is not None:
+        before[:] = map(np.empty_like, out)
+
+    def fill(level: int, nodes: slice) -> np.ndarray:
+        x = out[level][nodes]
+        mechanism.draw(rng, eps[level], x)
+        x += hierarchy.floats[level][nodes]
+        if before is not None and not consistent:
+            before[level][nodes] = x
+        np.maximum(x, 0.0, out=x)
+        if before is not None and consistent:
+            before[level][nodes] = x
+        return x
+
+    fill(0, slice(None))
     for level, runs in enumerate(hierarchy.runs, start=1):
         for run in runs:
-            x = out[level][run.nodes]
-            fill(hierarchy.floats[level][run.nodes], eps[level], x)
-            if clipped is not None:
-                clipped[level][run.nodes] = x
+            x = fill(level, run.nodes)
             if consistent:
                 t = out[level - 1][run.parents]
                 if eps[level] < _FAINT:

@@ -18,9 +18,10 @@ from .sweeps import (
     state_experiment,
     sweep,
     trials,
+    z_scores,
 )
 
 __all__ = [
     "Experiment", "GRID", "Rule", "TOTALS", "budgets", "compared_rules", "measure", "over_levels", "predicted_gain",
-    "prior_regret", "promises", "ratio", "recut", "regret", "state_experiment", "sweep", "trials",
+    "prior_regret", "promises", "ratio", "recut", "regret", "state_experiment", "sweep", "trials", "z_scores",
 ]  # fmt: skip

@@ -99,13 +99,15 @@ def simulate_misallocation(
     if not isinstance(weights, Mapping) or not weights:
         raise TypeError(f"weights must map at least one name to a function of proportions, got {weights!r}")
     policies = {name: _weight(weight) for name, weight in weights.items()}
-    fit, clipped = None, list[np.ndarray]()
+    fit, before = None, list[np.ndarray]()
     if method in (METHODS["top_down"], METHODS["clip"]):
         fit = LinearFit(hierarchy, budgets, mechanism, fitted=method is METHODS["top_down"])
     stakes = {name: _Stakes(families, hierarchy, weight, fit) for name, weight in policies.items()}
     streams = {name: ErrorStream(hierarchy.sizes[-1], trials, families.dot, s.known, s.guess) for name, s in stakes.items()}
     for _ in tqdm(range(trials), desc="releases", delay=1, leave=False):
-        counts = draw(hierarchy, budgets, rng, method, mechanism, clipped)[-1]
+        released = draw(hierarchy, budgets, rng, method, mechanism, before)
+        counts = released[-1].copy()
+        clipped = before if method is METHODS["top_down"] else released
         moved = None if fit is None else fit.errors(clipped)[-1]
         for name, stake in stakes.items():
             streams[name].add(*stake.parts(counts, moved))
@@ -160,7 +162,7 @@ class _Stakes:
         self._families, self._weight = families, weight
         n = hierarchy.floats[-1]
         self.true = families.shares(n, weight)
-        self.known: float | np.ndarray = 0.0
+        self.known: np.ndarray | None = None
         self.guess: np.ndarray | None = None
         if fit is None:
             return

@@ -19,7 +19,7 @@ from ..allocation import Allocation, minimize_budget, minimize_error, uniform
 from ..census import load_state, prior
 from ..checks import Numbers
 from ..hierarchy import Hierarchy
-from ..simulation import expected_error, simulate
+from ..simulation import COLUMNS, expected_error, simulate
 
 Rule = Callable[[float], Allocation]
 
@@ -78,6 +78,22 @@ def over_levels(table: pd.DataFrame) -> pd.DataFrame:
     groups = squared.groupby(level=[name for name in table.index.names if name != "level"], sort=False)
     total = groups.agg(lambda column: column.sum(skipna=False))  # one unknown standard error makes that of the sum unknown
     return total.assign(**{column: np.sqrt(total[column]) for column in se})
+
+
+def z_scores(measured: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
+    """(measured − expected) / standard error of Bias², variance and MSE, for the rows of `measured`.
+
+    What is too rare to show in any of the releases is measured as zero, give or take zero. So a standard error counts as
+    1e-5 of the MSE at least: a bias that hundreds of releases do not show has a square below that.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> z = z_scores(simulate(tree, [1, 1], 400, seed=1, consistent=False), expected_error(tree, [1, 1]))
+    >>> bool((z.abs() < 4.5).all(axis=None))
+    True
+    """
+    se = measured[[f"{column}_se" for column in COLUMNS]].to_numpy()
+    floor = 1e-5 * measured[["mse"]].to_numpy()
+    return (measured[COLUMNS] - expected.reindex(measured.index)[COLUMNS]) / np.maximum(se, floor)
 
 
 def ratio(table: pd.DataFrame, of: str = "uniform", to: str = "optimal") -> pd.DataFrame:

@@ -36,30 +36,40 @@ def simulate(
     move as one) and its bias is lost in the noise, `bias2_se` is cautious: up to 1.6 times too large. `consistent` is as in
     `release`, so comparing methods is a loop.
 
-    Of the paper's release, with its top-down fit, most of the error is known in closed form: only the rest is simulated (see
-    `LinearFit`), and a few dozen trials say what took millions. The top level, which nothing is fitted to, is known
-    altogether. Without a fit, nothing is taken from closed forms, so that they can be checked by it.
+    What is known is not simulated. Of the paper's release, with its top-down fit, most of the error is known in closed form
+    (see `LinearFit`): a few dozen trials say what took millions, and the top level, which is not fitted to anything, is
+    known altogether. Of counts that are only clipped, no more is taken as known than that the noise itself has mean zero,
+    so that the closed forms can be checked by it.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> simulate(tree, eps=[0.5, 0.5], trials=1000, seed=1).columns.tolist()
     ['bias2', 'variance', 'mse', 'bias2_se', 'variance_se', 'mse_se']
     """
     budgets, kind = check_eps(hierarchy, eps, mechanism)
-    method = method_of(consistent)
-    if method is not METHODS["top_down"]:
-        return _plain(hierarchy, lambda rng: draw(hierarchy, budgets, rng, method, kind), trials, seed)
-    fit, clipped = LinearFit(hierarchy, budgets, kind), list[np.ndarray]()
+    method, before = method_of(consistent), list[np.ndarray]()
+    if method is METHODS["clip"]:
 
-    def once(rng: np.random.Generator) -> Parts:
-        fitted = draw(hierarchy, budgets, rng, method, kind, clipped)
-        known = fit.errors(clipped)
-        for h, n, u in zip(fitted, hierarchy.floats, known, strict=True):
-            h -= n
-            h -= u
-        return zip(fitted, known, strict=True)
+        def clip(rng: np.random.Generator) -> Parts:
+            clipped = draw(hierarchy, budgets, rng, method, kind, before)
+            for x, noisy, n in zip(clipped, before, hierarchy.floats, strict=True):
+                x -= noisy  # what clipping added
+                noisy -= n  # the noise
+            return zip(clipped, before, strict=True)
 
-    parts = zip(fit.variances, fit.means, strict=True)
-    return _measured(hierarchy, once, trials, seed, [{"known": v.sum(), "guess": m} for v, m in parts])
+        return _measured(hierarchy, clip, trials, seed, [{} for _ in budgets])
+    if method is METHODS["top_down"]:
+        fit = LinearFit(hierarchy, budgets, kind)
+
+        def fitted(rng: np.random.Generator) -> Parts:
+            released = draw(hierarchy, budgets, rng, method, kind, before)
+            for x, n, u in zip(released, hierarchy.floats, fit.errors(before), strict=True):
+                x -= n
+                x -= u
+            return zip(released, before, strict=True)
+
+        parts = zip(fit.variances, fit.means, strict=True)
+        return _measured(hierarchy, fitted, trials, seed, [{"known": v.sum(), "guess": m} for v, m in parts])
+    return _plain(hierarchy, lambda rng: draw(hierarchy, budgets, rng, method, kind), trials, seed)
 
 
 def simulate_with(

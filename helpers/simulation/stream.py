@@ -1,11 +1,11 @@
 """Error vectors in, one release after another; bias², variance and MSE out, with standard errors. Nothing grows with T.
 
-    e_t = h_t + u_t: (n,) error of release t · u: a part of it that is known: its mean is zero, and U = E|u|² is given
+    e_t = h_t + u_t: (n,) error of release t · u: a part of it that is known: its mean is zero, and maybe U = E|u|² is given
     mu = E[e] = E[h] · Sigma = Cov(h) · T: releases · m_t: mean of h over the releases before t
     q_t = U + |h_t|² + 2 <u_t, h_t − m_t>: its mean is E|e|², because u_t is independent of m_t, so <u_t, m_t> has mean zero
 
-If nothing is known, u = 0, U = 0 and q = |e|². The more of the error is known, the less is left to chance. The estimates,
-and why their standard errors are what they are (for any noise, correlated nodes included):
+Where U is not given, q = |e|², and where nothing is known, u = 0. The more of the error is known, the less is left to
+chance. The estimates, and why their standard errors are what they are (for any noise, correlated nodes included):
 
     mse       mean of q_t                             variance of the estimate   Var(q)/T
     bias2     mean of <h_t, h_s> over pairs t ≠ s                                4 mu'Sigma mu/T + 2 tr(Sigma²)/T(T−1)
@@ -54,7 +54,7 @@ class ErrorStream:
 
     `dot` is the inner product behind every estimate. The plain one takes the whole vector as one group and gives numbers;
     one that sums over groups of entries (families of a level, say) gives an estimate for each group. If a part u of the
-    errors is known, `known` is U, and `guess` stands for the mean of h until there is one.
+    errors is known, `known` is U, if that is known too, and `guess` stands for the mean of h until there is one.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ErrorStream:
         size: int,
         trials: int,
         dot: Callable[[np.ndarray, np.ndarray], float | np.ndarray] = dot,
-        known: float | np.ndarray = 0.0,
+        known: float | np.ndarray | None = None,
         guess: np.ndarray | None = None,
     ) -> None:
         self.trials, self.seen, self._dot, self._known, self._guess = trials, 0, dot, known, guess
@@ -76,8 +76,10 @@ class ErrorStream:
 
     def add(self, h: np.ndarray, u: np.ndarray | None = None) -> None:
         """Take in the error of one more trial, without its known part u; h is kept, so it must not change afterwards."""
-        square = self._dot(h, h)
-        q = square if u is None else square + self._known + 2 * (self._dot(u, h) - self._along_mean(u))
+        q = square = self._dot(h, h)
+        if u is not None:
+            rest = self._dot(u, u) if self._known is None else self._known - 2 * self._along_mean(u)
+            q = square + 2 * self._dot(u, h) + rest
         self.square.add(square)
         self.q.add(q)
         if self.seen >= self.trials // 2:

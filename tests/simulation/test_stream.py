@@ -97,3 +97,18 @@ def test_estimates_stay_unbiased_whatever_is_known():
         assert (np.abs(z) < 5).all(), (share, z)
         scatter.append(found.std(0))
     assert (np.array(scatter[2]) < np.array(scatter[0]) / 4).all(), scatter
+
+
+@given(seeds(), st.integers(4, 25), st.integers(1, 6))
+def test_a_part_of_mean_zero_helps_the_bias_alone(seed, trials, size):
+    """Where only the mean of u is known, mse is that of the whole errors, and bias2 comes from what is left of them."""
+    rng = np.random.default_rng(seed)
+    h, u = rng.laplace(1, 1, (trials, size)), rng.normal(size=(trials, size))
+    level, whole, rest = (ErrorStream(size, trials) for _ in range(3))
+    for hi, ui in zip(h, u, strict=True):
+        level.add(hi, ui)
+        whole.add(hi + ui)
+        rest.add(hi)
+    found, all_of_it, left = (np.array(stream.estimates()) for stream in (level, whole, rest))
+    assert_allclose(found[[2, 5]], all_of_it[[2, 5]], rtol=1e-9)
+    assert_allclose(found[[0, 3]], left[[0, 3]], rtol=1e-9, atol=1e-12)

@@ -40,8 +40,8 @@ def test_links_name_a_chapter_by_its_number(path):
 
 def test_every_source_is_cited_and_every_citation_has_its_source():
     """A key of references.bib is cited on some page, and a page cites no key that is not there."""
-    text = "".join(path.read_text(encoding="utf-8") for path in PAGES) + "".join(prose(read_notebook(path)) for path in CHAPTERS)
-    cited = {key.strip() for keys in CITATION.findall(text) for key in keys.split(",")}
+    texts = [path.read_text(encoding="utf-8") for path in PAGES] + [prose(read_notebook(path)) for path in CHAPTERS]
+    cited = {key.strip() for text in texts for keys in CITATION.findall(text) for key in keys.split(",")}
     sources = re.findall(r"^@\w+\{(.+),$", (ROOT / "book" / "references.bib").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(sources) == len(set(sources))
     assert cited == set(sources), f"not on both sides: {sorted(cited ^ set(sources))}"

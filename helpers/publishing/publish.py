@@ -263,7 +263,7 @@ def _record(
         for level, size, noise in zip(hierarchy.levels, hierarchy.sizes, noises, strict=True)
     ]
     what = "people" if unit_and_origin["rows_per_person"] == 1 else "rows about people"
-    steps = "nearest whole numbers, not negative, children summing to parents, top down" if consistent else "clipped at zero"
+    steps = "top down, each family the nearest whole numbers >= 0 summing to its parent" if consistent else "clipped at zero"
     return {
         "released": f"the number of {what} in every node of every level; the list of nodes is taken as public",
         "epsilon": float(_spent(noises)),

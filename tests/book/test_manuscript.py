@@ -11,6 +11,7 @@ from manuscript import CHAPTERS, ROOT, first_heading, number, prose, read_notebo
 from PIL import Image
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "book").rglob("*.md"))]
+CITATION = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
 NUMBERED = re.compile(r"\[chapter (\d+)\]\([^)]*notebooks/(\d\d)-")
 
 
@@ -35,6 +36,15 @@ def test_links_name_a_chapter_by_its_number(path):
     """Where a link to a notebook says its chapter's number, it says the right one."""
     text = prose(read_notebook(path)) if path.suffix == ".ipynb" else path.read_text(encoding="utf-8")
     assert [said for said, key in NUMBERED.findall(text) if int(said) != int(key)] == []
+
+
+def test_every_source_is_cited_and_every_citation_has_its_source():
+    """A key of references.bib is cited on some page, and a page cites no key that is not there."""
+    texts = [path.read_text(encoding="utf-8") for path in PAGES] + [prose(read_notebook(path)) for path in CHAPTERS]
+    cited = {key.strip() for text in texts for keys in CITATION.findall(text) for key in keys.split(",")}
+    sources = re.findall(r"^@\w+\{(.+),$", (ROOT / "book" / "references.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(sources) == len(set(sources))
+    assert cited == set(sources), f"not on both sides: {sorted(cited ^ set(sources))}"
 
 
 def test_parts_come_in_order_with_the_sections_of_a_page_behind_it(tmp_path):

@@ -477,7 +477,7 @@ def test_the_record_in_full():
         "budgets": {"origin": "declared public, not checked", "digest": None},
         "composition": "a person moves the counts of a level by at most its sensitivity; the epsilons of the levels add up",
         "mechanism": "discrete Laplace on int64 (OpenDP make_laplace), P(k) proportional to exp(-|k|/scale)",
-        "post_processing": "nearest whole numbers, not negative, children summing to parents, top down",
+        "post_processing": "top down, each family the nearest whole numbers >= 0 summing to its parent",
         "consistent": True,
         "software": {"opendp": opendp_version(), "helpers": helpers.__version__},
         "account": "none: nothing adds up what is spent on these people",

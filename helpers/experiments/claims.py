@@ -36,6 +36,7 @@ class Claim:
     verdict: str
     holds: str
     qualified: str = "False"
+    reasoning: str = ""  # why these conditions are the right reading of the sentence, and why the verdict is not another
 
     def found_verdict(self, names: Mapping[str, Any]) -> str:
         """The verdict that the evidence gives, in the names of the claim's chapter.
@@ -85,5 +86,6 @@ def _entry(claim: Claim) -> str:
     return (
         f"- **{MARKS[claim.verdict]} {claim.verdict}** · {claim.where} · checked in [chapter {number}](#{claim.cell})\n\n"
         f"  > {claim.says}\n\n"
-        f"  {_BINDING.sub('', claim.measured)}"
+        f"  {_BINDING.sub('', claim.measured)}\n\n"
+        f"  *Why this verdict:* {_BINDING.sub('', claim.reasoning)}"
     )

@@ -44,8 +44,8 @@ EXERCISES = {
         lambda: _surest(0.5 * 2**0.5),
         "The variance of Laplace noise of scale b is 2b². Which b has the colleague's noise, and which ε belongs to it?",
         (lambda: _surest(0.5), "That is what the colleague promises. The scale of the noise is not its standard deviation."),
-        (lambda: _surest(0.5 / 2**0.5), "The other way round: is the colleague's noise larger or smaller than it should be?"),
-        (lambda: _surest(1.0), "You took the variance for the scale. The variance is twice the square of the scale."),
+        (lambda: _surest(0.5 / 2**0.5), "The other way round: is that noise larger or smaller than it should be?"),
+        (lambda: _surest(1.0), "You took the standard deviation for the variance. The variance is its square."),
         (
             lambda: [0.5 * 2**0.5, exp(0.5 * 2**0.5) / 2],
             "The ε is right. You multiplied the probability. What an output multiplies is the odds, p / (1 − p).",

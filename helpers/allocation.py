@@ -190,20 +190,24 @@ def minimize_budget(
     return _allocation(hierarchy, eps, marginal, mechanism, Source.counts(hierarchy))
 
 
-def check_eps(hierarchy: Hierarchy, eps: Budgets, mechanism: Mechanism | None = None) -> tuple[np.ndarray, Mechanism]:
+def check_eps(
+    hierarchy: Hierarchy, eps: Budgets, mechanism: Mechanism | None = None, unmeasured: bool = False
+) -> tuple[np.ndarray, Mechanism]:
     """(L,) budgets above zero, one a level, from numbers or from an `Allocation`, and the mechanism they are meant for.
+
+    If `unmeasured`, a level above the lowest may have 0: it is not measured, and becomes the sum of its children.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> check_eps(tree, [1, 2])
     (array([1., 2.]), <Laplace noise, budget ε>)
     """
     check_hierarchy(hierarchy)
-    budgets = checks.per_level("eps", eps, hierarchy.levels)
+    budgets = checks.per_level("eps", eps, hierarchy.levels, unmeasured=0.0 if unmeasured else None)
     meant = eps.mechanism if isinstance(eps, Allocation) else None
     mechanism = check_mechanism((meant or LAPLACE) if mechanism is None else mechanism)
     if meant not in (None, mechanism):  # a ρ is not an ε
         raise ValueError(f"mechanism must be that of the allocation in eps, {meant.name}, got {mechanism.name}")
-    checks.all_between("eps", budgets, *_RANGES["eps"])
+    checks.all_between("eps", budgets[budgets > 0], *_RANGES["eps"])
     mechanism.check_largest("eps", budgets)
     return budgets, mechanism
 

@@ -159,17 +159,26 @@ def all_between(name: str, array: np.ndarray, least: float, most: float) -> np.n
     return array
 
 
-def per_level(name: str, values: Any, levels: Sequence[str]) -> np.ndarray:
+def per_level(name: str, values: Any, levels: Sequence[str], unmeasured: float | None = None) -> np.ndarray:
     """Return `values` as floats above zero, one for each of `levels`.
+
+    If given, `unmeasured` (a budget of 0, a variance of inf) stands for a level that is not measured: any but the lowest.
 
     >>> per_level("weights", [1, 1], ["state", "tract", "block"])
     Traceback (most recent call last):
     ValueError: weights must have one entry for each of the 3 levels (state, tract, block), got 2
+    >>> per_level("eps", [0, 1], ["state", "block"], unmeasured=0.0)
+    array([0., 1.])
     """
-    array = positives(name, values)
+    array = _as_array(name, values)
+    skipped = np.zeros(array.shape, dtype=bool) if unmeasured is None else array == unmeasured
+    array = positives(name, np.where(skipped, 1.0, array) if skipped.any() else values)
     if array.shape != (len(levels),):
         got = array.size if array.ndim == 1 else f"an array of shape {array.shape}"
         raise ValueError(f"{name} must have one entry for each of the {len(levels)} levels ({', '.join(levels)}), got {got}")
+    if skipped[-1]:
+        raise ValueError(f"{name} must measure the lowest level, {levels[-1]}, which is no sum of others, got {unmeasured}")
+    array[skipped] = unmeasured
     return array
 
 

@@ -34,6 +34,7 @@ def release(
 
     `consistent` is True for the paper's way (clip, then top-down), False to clip only, the name of another method ("gls",
     "bottom_up"), or a function from the tree and its noisy counts, which are not clipped, to one array of counts a level.
+    A level with a budget of 0 is not measured, and becomes the sum of its children; the lowest must be measured.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> for consistent in (True, "gls", "bottom_up"):
@@ -43,7 +44,7 @@ def release(
     True True
     True True
     """
-    budgets, kind = check_eps(hierarchy, eps, mechanism)
+    budgets, kind = check_eps(hierarchy, eps, mechanism, unmeasured=True)
     return draw(hierarchy, budgets, checks.generator(seed), method_of(consistent), kind)
 
 
@@ -52,11 +53,13 @@ def noisy_counts(
 ) -> list[np.ndarray]:
     """N + Lap(1/ε_l) for every node of every level l: unbiased, neither clipped nor consistent.
 
+    A level with a budget of 0 is not measured: its counts are the sums of those below.
+
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> [len(level) for level in noisy_counts(tree, eps=[0.4, 0.6], seed=1)]
     [1, 2]
     """
-    budgets, kind = check_eps(hierarchy, eps, mechanism)
+    budgets, kind = check_eps(hierarchy, eps, mechanism, unmeasured=True)
     return _measured(hierarchy, budgets, checks.generator(seed), kind)
 
 
@@ -73,9 +76,11 @@ def draw(
     If `before` is given, the paper's methods leave there, one array a level, the counts as they were before the last step:
     noisy before "clip", clipped before "top_down".
     """
-    if method in (METHODS["clip"], METHODS["top_down"]):
+    if method in (METHODS["clip"], METHODS["top_down"]) and eps.all():
         return _run_by_run(hierarchy, eps, rng, method is METHODS["top_down"], mechanism, before)
-    found = method(hierarchy, _measured(hierarchy, eps, rng, mechanism), mechanism.noise_variance(eps))
+    variances = np.full(len(eps), np.inf)
+    variances[eps > 0] = mechanism.noise_variance(eps[eps > 0])
+    found = method(hierarchy, _measured(hierarchy, eps, rng, mechanism), variances)
     # Copies, because errors are computed in place, and a method may hand out arrays that it keeps.
     return [x.copy() for x in check_like("consistent()", found, hierarchy)]
 
@@ -83,8 +88,11 @@ def draw(
 def _measured(hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, mechanism: Mechanism) -> list[np.ndarray]:
     out = [np.empty(n) for n in hierarchy.sizes]
     for noise, counts, budget in zip(out, hierarchy.floats, eps, strict=True):
-        mechanism.draw(rng, budget, noise)
-        noise += counts
+        if budget:
+            mechanism.draw(rng, budget, noise)
+            noise += counts
+    for level in reversed(np.flatnonzero(eps == 0)):
+        out[level] = hierarchy.sum_children(level, out[level + 1])
     return out
 
 

@@ -12,6 +12,7 @@ does; a `Hierarchy` only allows such a node if its true count is zero, so nothin
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,24 +22,26 @@ from ..checks import Numbers
 from ..hierarchy import Hierarchy, check_hierarchy, check_like
 
 
-def gls(hierarchy: Hierarchy, noisy: Sequence[ArrayLike], variances: Numbers) -> list[np.ndarray]:
+def gls(hierarchy: Hierarchy, noisy: Sequence[ArrayLike | None], variances: Numbers) -> list[np.ndarray]:
     """Minimise Σ_l Σ_j (x_j − noisy_j)²/variances_l over all x whose parents are the sums of their children.
 
     `noisy` holds unbiased measurements, not clipped ones, and `variances` is what their noise has at each level (see
     `Mechanism.noise_variance`); only its ratios matter. The result is unbiased, linear in `noisy`, and may be below zero;
-    `top_down(hierarchy, gls(...))` makes it non-negative.
+    `top_down(hierarchy, gls(...))` makes it non-negative. A level with an infinite variance, or with None in `noisy`, was
+    not measured; the lowest must be.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> [x.tolist() for x in gls(tree, [[7.0], [1.0, 3.0]], variances=[2.0, 1.0])]
     [[5.5], [1.75, 3.75]]
     """
-    m = check_like("noisy", noisy, hierarchy)
-    v = checks.per_level("variances", variances, hierarchy.levels)
+    v = checks.per_level("variances", variances, hierarchy.levels, unmeasured=np.inf)
+    m, v = _measurements(hierarchy, noisy, v)
     s, S = _upward_variances(hierarchy, v)
     z, Z = [m[-1]], list[np.ndarray]()
     for level in range(len(v) - 2, -1, -1):
         Z.insert(0, hierarchy.sum_children(level, z[0]))
-        z.insert(0, Z[0] + S[level] / (v[level] + S[level]) * (m[level] - Z[0]))
+        own = S[level] / (v[level] + S[level])  # zero, if the level was not measured
+        z.insert(0, Z[0] + own * (m[level] - Z[0]))
     x = [z[0].copy()]
     for level in range(1, len(v)):
         gap = _divide(x[-1] - Z[level - 1], S[level - 1])  # (above,) what children must still give, per unit of s
@@ -56,7 +59,7 @@ def gls_variances(hierarchy: Hierarchy, variances: Numbers) -> list[np.ndarray]:
     [[1.0], [0.75, 0.75]]
     """
     check_hierarchy(hierarchy)
-    s, S = _upward_variances(hierarchy, checks.per_level("variances", variances, hierarchy.levels))
+    s, S = _upward_variances(hierarchy, checks.per_level("variances", variances, hierarchy.levels, unmeasured=np.inf))
     out = [s[0]]
     for parents, own, above in zip(hierarchy.links, s[1:], S, strict=True):
         share = _divide(own, above[parents])
@@ -64,12 +67,28 @@ def gls_variances(hierarchy: Hierarchy, variances: Numbers) -> list[np.ndarray]:
     return out
 
 
+def _measurements(
+    hierarchy: Hierarchy, noisy: Sequence[ArrayLike | None], v: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Measured counts of each level, zero where there are none, and the variances, infinite there."""
+    check_hierarchy(hierarchy)
+    if isinstance(noisy, Sequence) and len(noisy) == len(v) and any(level is None for level in noisy):
+        if noisy[-1] is None:
+            raise ValueError(f"noisy must measure the lowest level, {hierarchy.levels[-1]}, got None")
+        v = np.array([np.inf if level is None else variance for level, variance in zip(noisy, v, strict=True)])
+    given: Any = noisy
+    if np.isinf(v).any() and isinstance(noisy, Sequence) and len(noisy) == len(v):
+        blank = map(np.zeros, hierarchy.sizes)
+        given = [zeros if np.isinf(u) else level for zeros, u, level in zip(blank, v, noisy, strict=True)]
+    return check_like("noisy", given, hierarchy), v
+
+
 def _upward_variances(hierarchy: Hierarchy, v: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """s of every level, and S of every level but the lowest."""
     s, S = [np.full(hierarchy.sizes[-1], v[-1])], list[np.ndarray]()
     for level in range(len(v) - 2, -1, -1):
         S.insert(0, hierarchy.sum_children(level, s[0]))
-        s.insert(0, S[0] * (v[level] / (v[level] + S[0])))  # 1/s = 1/v + 1/S, and zero where S is
+        s.insert(0, S[0] / (1 + S[0] / v[level]))  # 1/s = 1/v + 1/S, and zero where S is
     return s, S
 
 

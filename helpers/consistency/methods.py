@@ -54,7 +54,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "clip": clip,
         "top_down": lambda tree, noisy, v: top_down(tree, clip(tree, noisy)),
         "bottom_up": lambda tree, noisy, v: bottom_up(tree, clip(tree, noisy)),
-        "gls": lambda tree, noisy, v: top_down(tree, gls(tree, noisy, v / v.max())),  # their ratios are all that matters
+        "gls": lambda tree, noisy, v: top_down(tree, gls(tree, noisy, v / v[-1])),  # their ratios are all that matters
     }
 )
 

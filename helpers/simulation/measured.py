@@ -45,8 +45,10 @@ def simulate(
     >>> simulate(tree, eps=[0.5, 0.5], trials=1000, seed=1).columns.tolist()
     ['bias2', 'variance', 'mse', 'bias2_se', 'variance_se', 'mse_se']
     """
-    budgets, kind = check_eps(hierarchy, eps, mechanism)
+    budgets, kind = check_eps(hierarchy, eps, mechanism, unmeasured=True)
     method, before = method_of(consistent), list[np.ndarray]()
+    if method not in (METHODS["clip"], METHODS["top_down"]) or not budgets.all():
+        return _plain(hierarchy, lambda rng: draw(hierarchy, budgets, rng, method, kind), trials, seed)
     if method is METHODS["clip"]:
 
         def clip(rng: np.random.Generator) -> Parts:
@@ -57,19 +59,17 @@ def simulate(
             return zip(clipped, before, strict=True)
 
         return _measured(hierarchy, clip, trials, seed, [{} for _ in budgets])
-    if method is METHODS["top_down"]:
-        fit = LinearFit(hierarchy, budgets, kind)
+    fit = LinearFit(hierarchy, budgets, kind)
 
-        def fitted(rng: np.random.Generator) -> Parts:
-            released = draw(hierarchy, budgets, rng, method, kind, before)
-            for x, n, u in zip(released, hierarchy.floats, fit.errors(before), strict=True):
-                x -= n
-                x -= u
-            return zip(released, before, strict=True)
+    def fitted(rng: np.random.Generator) -> Parts:
+        released = draw(hierarchy, budgets, rng, method, kind, before)
+        for x, n, u in zip(released, hierarchy.floats, fit.errors(before), strict=True):
+            x -= n
+            x -= u
+        return zip(released, before, strict=True)
 
-        parts = zip(fit.variances, fit.means, strict=True)
-        return _measured(hierarchy, fitted, trials, seed, [{"known": v.sum(), "guess": m} for v, m in parts])
-    return _plain(hierarchy, lambda rng: draw(hierarchy, budgets, rng, method, kind), trials, seed)
+    parts = zip(fit.variances, fit.means, strict=True)
+    return _measured(hierarchy, fitted, trials, seed, [{"known": v.sum(), "guess": m} for v, m in parts])
 
 
 def simulate_with(

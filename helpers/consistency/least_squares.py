@@ -36,7 +36,7 @@ def gls(hierarchy: Hierarchy, noisy: Sequence[ArrayLike | None], variances: Numb
     """
     v = checks.per_level("variances", variances, hierarchy.levels, unmeasured=np.inf)
     m, v = _measurements(hierarchy, noisy, v)
-    s, S = _upward_variances(hierarchy, v)
+    s, S = upward_variances(hierarchy, v)
     z, Z = [m[-1]], list[np.ndarray]()
     for level in range(len(v) - 2, -1, -1):
         Z.insert(0, hierarchy.sum_children(level, z[0]))
@@ -59,7 +59,7 @@ def gls_variances(hierarchy: Hierarchy, variances: Numbers) -> list[np.ndarray]:
     [[1.0], [0.75, 0.75]]
     """
     check_hierarchy(hierarchy)
-    s, S = _upward_variances(hierarchy, checks.per_level("variances", variances, hierarchy.levels, unmeasured=np.inf))
+    s, S = upward_variances(hierarchy, checks.per_level("variances", variances, hierarchy.levels, unmeasured=np.inf))
     out = [s[0]]
     for parents, own, above in zip(hierarchy.links, s[1:], S, strict=True):
         share = _divide(own, above[parents])
@@ -83,7 +83,7 @@ def _measurements(
     return check_like("noisy", given, hierarchy), v
 
 
-def _upward_variances(hierarchy: Hierarchy, v: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def upward_variances(hierarchy: Hierarchy, v: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """s of every level, and S of every level but the lowest."""
     s, S = [np.full(hierarchy.sizes[-1], v[-1])], list[np.ndarray]()
     for level in range(len(v) - 2, -1, -1):

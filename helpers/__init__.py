@@ -1,8 +1,8 @@
 """Helpers of *Where to Spend ε*: optimal privacy budgets on hierarchical data.
 
-The core is the paper, and imports nothing around it: `hierarchy` (a tree of counts, with its `layout` in memory) →
-`mechanisms` (noise on one count) → `allocation` (who gets which budget) → `consistency` (making things add up) →
-`releasing` (noise, clip, consistency) → `simulation` (the error of a release). `checks` refuses bad input for all of them.
+The core is the paper, and imports nothing around it: `hierarchy` (a tree of counts, with its `layout` in memory and its
+`shape`) → `mechanisms` (noise on one count) → `allocation` and `fitted` (who gets which budget) → `consistency` (making
+things add up) → `releasing` (noise, clip, consistency) → `simulation` (the error of a release). `checks` refuses bad input.
 
 Around it, each importing the core: `census` and `tables` (where counts come from), `publishing` (a release that people may
 see), `experiments` (what the paper does), `figures`, `cli` (the command line), `exercises`, and `example`, a table to try.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .allocation import Allocation, cube_root, minimize_budget, minimize_error, root_rule, uniform
 from .consistency import bottom_up, gls, gls_variances, integer_top_down, project_simplex, top_down
+from .fitted import minimize_fitted_error
 from .hierarchy import Hierarchy
 from .mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, bias, mse, variance
 from .releasing import noisy_counts, release
@@ -61,8 +62,8 @@ __all__ = [
     "Accountant", "Allocation", "DISCRETE_LAPLACE", "GAUSSIAN", "Hierarchy", "LAPLACE", "PrivateRelease", "audit",
     "bias", "bottom_up", "cube_root", "downstream", "error_report", "experiments", "expected_error", "gls",
     "gls_variances", "integer_top_down", "load_example", "load_nation", "load_state", "minimize_budget",
-    "minimize_error", "mse", "noisy_counts", "prior", "private_release", "project_simplex", "relative_errors",
-    "release", "root_rule", "simulate", "simulate_with", "top_down", "tree_from_table", "uniform",
+    "minimize_error", "minimize_fitted_error", "mse", "noisy_counts", "prior", "private_release", "project_simplex",
+    "relative_errors", "release", "root_rule", "simulate", "simulate_with", "top_down", "tree_from_table", "uniform",
     "variance",
 ]  # fmt: skip
 

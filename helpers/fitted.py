@@ -26,6 +26,7 @@ from .mechanisms import LAPLACE, Mechanism
 from .shape import Shape
 
 _NEGLIGIBLE = 1e-7  # a share of the budget that might as well be nothing
+_FAR = -60.0  # a share of e^−60 is as good as none, and its square is still a double
 _MANY_KINDS = 5_000  # of subtrees: then a solution takes a second
 _MOST_FREE = 6  # levels above the lowest of which every choice is tried: 64 of them
 
@@ -64,7 +65,7 @@ def fitted_variances(shape: Shape, p: np.ndarray, w: np.ndarray) -> tuple[float,
         S, A, B = (families.sums(x) for x in (s, a + b * s, b * s * s))
         safe = np.where(S > 0, S, 1.0)  # without children nothing is uncertain, and B is zero
         kept.append((s, b, safe, B, S / (1 + precision * S)))
-        s, a, b = kept[-1][-1], A - B / safe, weight + B / safe**2
+        s, a, b = kept[-1][-1], np.maximum(A - B / safe, 0.0), weight + B / safe**2  # a is zero above only children
     error = float(shape.top @ (a + b * s))
     s_bar, a_bar, b_bar = shape.top * b, shape.top, shape.top * s
     slopes, levels = list[float](), list[float]()
@@ -110,7 +111,7 @@ class _Problem:
 
     def budgets(self, logs: np.ndarray, levels: np.ndarray) -> np.ndarray:
         """(L,) budgets of the total, in proportion to exp(logs) at these levels and zero at the others."""
-        parts = np.exp(logs - logs.max())
+        parts = np.exp(np.maximum(logs - logs.max(), _FAR))  # a search may look far out
         eps = np.zeros(len(self.w))
         eps[levels] = self.total * parts / parts.sum()
         return eps
@@ -183,7 +184,8 @@ class _Problem:
             columns = [log_marginals(logs + d) - log_marginals(logs - d) for d in step * np.eye(k)]
             system[:k, :k], system[:k, k] = np.array(columns).T / (2 * step), -1
             system[k, :k] = np.exp(logs)
-            found = np.linalg.solve(system, np.append(-log_marginals(logs), 0.0))[:k]
+            # Levels that hold the same nodes may share their budget in any way: the smallest step will do.
+            found = np.linalg.lstsq(system, np.append(-log_marginals(logs), 0.0))[0][:k]
             logs = logs + found / max(1.0, 2 * np.abs(found).max())
             logs += np.log(self.total / np.exp(logs).sum())
             if np.abs(found).max() < 1e-11:

@@ -68,7 +68,7 @@ class Shape(NamedTuple):
         array([2.5])
         """
         one, first = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        ratios = sizes[1:] / sizes[:-1]
+        ratios = np.maximum(sizes[1:] / sizes[:-1], 1.0)  # where some have no children, the others have one at least
         return cls(tuple(Families(1, first, first, one, first, np.array([r])) for r in ratios), sizes[:1].astype(float))
 
 

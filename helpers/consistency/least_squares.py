@@ -34,6 +34,7 @@ def gls(hierarchy: Hierarchy, noisy: Sequence[ArrayLike | None], variances: Numb
     >>> [x.tolist() for x in gls(tree, [[7.0], [1.0, 3.0]], variances=[2.0, 1.0])]
     [[5.5], [1.75, 3.75]]
     """
+    check_hierarchy(hierarchy)
     v = checks.per_level("variances", variances, hierarchy.levels, unmeasured=np.inf)
     m, v = _measurements(hierarchy, noisy, v)
     s, S = upward_variances(hierarchy, v)
@@ -71,7 +72,6 @@ def _measurements(
     hierarchy: Hierarchy, noisy: Sequence[ArrayLike | None], v: np.ndarray
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """Measured counts of each level, zero where there are none, and the variances, infinite there."""
-    check_hierarchy(hierarchy)
     if isinstance(noisy, Sequence) and len(noisy) == len(v) and any(level is None for level in noisy):
         if noisy[-1] is None:
             raise ValueError(f"noisy must measure the lowest level, {hierarchy.levels[-1]}, got None")
@@ -88,7 +88,8 @@ def upward_variances(hierarchy: Hierarchy, v: np.ndarray) -> tuple[list[np.ndarr
     s, S = [np.full(hierarchy.sizes[-1], v[-1])], list[np.ndarray]()
     for level in range(len(v) - 2, -1, -1):
         S.insert(0, hierarchy.sum_children(level, s[0]))
-        s.insert(0, S[0] / (1 + S[0] / v[level]))  # 1/s = 1/v + 1/S, and zero where S is
+        # 1/s = 1/v + 1/S, and zero where S is; without noise, too
+        s.insert(0, S[0] / (1 + S[0] / v[level]) if v[level] else np.zeros_like(S[0]))
     return s, S
 
 

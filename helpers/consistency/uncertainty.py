@@ -1,13 +1,12 @@
 """How far the estimates of `gls` may be off: every node at once, and any set of leaves.
 
     v, f: (L,) variance and fourth cumulant of a measurement at each level; f = 3 v² for Laplace noise
-    z, s, S, Z: as in `least_squares` · k: (n,) weight of a node's own measurement in z · q = s/S: a child's part of its family
+    z, s, S, Z: as in `least_squares` · k: (n,) weight of a node's own measurement in z · q = s/S: a child's part of it all
     x = z + q (x_parent − Z): so, up to what lies outside the family, x_parent = a Z + r with r independent of Z
 
 Cumulants of independent parts add up, and a factor c counts as c² or c⁴. So both travel up the tree with z and down with r.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,8 +57,8 @@ def node_moments(hierarchy: Hierarchy, v: np.ndarray, f: np.ndarray) -> list[Mom
 def region_gains(hierarchy: Hierarchy, leaves: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
     """How much each measurement counts in the estimate of Σ leaves_i x_i, one array a level.
 
-    With α the weight of a node in the sum, a family gives Σ (α − ᾱ) z + ᾱ x_parent, where ᾱ = Σ α s / S: up the tree, what is
-    asked of it is asked of parents. Down the tree, what z of a parent counts for, its children's z count for.
+    With α the weight of a node in the sum, a family gives Σ (α − ᾱ) z + ᾱ x_parent, where ᾱ = Σ α s / S: up the tree, what
+    is asked of children is asked of parents. Down the tree, what z of a parent counts for, its children's z count for.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> [g.tolist() for g in region_gains(tree, np.array([1.0, 1.0]), np.array([2.0, 1.0]))]
@@ -79,7 +78,7 @@ def region_gains(hierarchy: Hierarchy, leaves: np.ndarray, v: np.ndarray) -> lis
 
 
 def _part(S: np.ndarray, v: float) -> np.ndarray:
-    """S / (v + S): zero where nothing was measured, one where the measurement is exact, or where the children are not there."""
+    """S / (v + S): zero where nothing was measured, one where the measurement is exact."""
     return np.ones_like(S) if v == 0 else S / (v + S)
 
 

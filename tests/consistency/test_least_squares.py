@@ -197,7 +197,21 @@ BAD = {
     "not finite": (lambda: gls(LAKE, [[np.inf], [2, 3], [1, 2]], [1, 1, 1]), ValueError, "noisy[0]"),
     "a level too few": (lambda: gls(LAKE, LAKE.counts, [1, 1]), ValueError, "variances must have one entry"),
     "a variance of zero": (lambda: gls(LAKE, LAKE.counts, [1, 0, 1]), ValueError, "variances must be above zero, got 0.0"),
-    "infinite": (lambda: gls_variances(LAKE, [np.inf, 1, 1]), ValueError, "variances must be finite, got inf at index 0"),
+    "no leaves": (
+        lambda: gls_variances(LAKE, [1, 1, np.inf]),
+        ValueError,
+        "variances must measure the lowest level, level 3",
+    ),
+    "no leaves given": (
+        lambda: gls(LAKE, [[5], [2, 3], None], [1, 1, 1]),
+        ValueError,
+        "noisy must measure the lowest level",
+    ),
+    "not a number": (
+        lambda: gls_variances(LAKE, [np.nan, 1, 1]),
+        ValueError,
+        "variances must be finite, got nan at index 0",
+    ),
     "text": (lambda: gls_variances(LAKE, wrong("abc")), TypeError, "variances"),
 }
 
@@ -206,3 +220,27 @@ BAD = {
 def test_bad_input_is_refused(call, error, words):
     """What is not a tree, does not fit it, or is no variance is refused by name."""
     assert words in refusal(call, by=error)
+
+
+@given(trees(least_levels=2), seeds(), st.data())
+def test_a_level_that_was_not_measured_counts_for_nothing(tree, seed, data):
+    """An infinite variance, and None in place of counts, is the limit of a huge variance: nobody looks there."""
+    rng, levels = np.random.default_rng(seed), len(tree.levels)
+    skipped = np.array([*data.draw(st.lists(st.booleans(), min_size=levels - 1, max_size=levels - 1)), False])
+    v = np.where(skipped, np.inf, rng.uniform(0.5, 2.0, levels))
+    noisy = [n + rng.normal(size=len(n)) for n in tree.floats]
+    found = gls(tree, noisy, v)
+    nothing = gls(tree, [None if s else x for s, x in zip(skipped, noisy, strict=True)], np.where(skipped, 1.0, v))
+    limit = gls(tree, noisy, np.where(skipped, 1e12, v))
+    size = 1e-6 * (1 + max(n.max() for n in tree.floats)) * sum(tree.sizes)  # 1e12 against sums of variances of two
+    for a, b, c in zip(found, nothing, limit, strict=True):
+        assert a.tolist() == b.tolist()
+        assert_allclose(a, c, atol=size)
+    for a, b in zip(gls_variances(tree, v), gls_variances(tree, np.where(skipped, 1e12, v)), strict=True):
+        assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+
+
+def test_a_level_that_was_not_measured_is_the_sum_of_its_children():
+    """Of the leaves alone, least squares are the leaves and their sums."""
+    found = gls(LAKE, [None, None, [2.0, 3.0]], [1, 1, 1])
+    assert [x.tolist() for x in found] == [x.tolist() for x in bottom_up(LAKE, [[0], [0, 0], [2.0, 3.0]])]

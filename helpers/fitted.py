@@ -28,6 +28,7 @@ from .shape import Shape
 _NEGLIGIBLE = 1e-7  # a share of the budget that might as well be nothing
 _FAR = -60.0  # a share of e^−60 is as good as none, and its square is still a double
 _MANY_KINDS = 5_000  # of subtrees: then a solution takes a second
+_SAME = 1e-9  # errors that differ by no more are the same
 _MOST_FREE = 6  # levels above the lowest of which every choice is tried: 64 of them
 
 
@@ -131,7 +132,7 @@ class _Problem:
 
         found = minimize(log_error, np.log(start[chosen]), jac=True, method="BFGS", options={"gtol": 1e-6})
         eps = self.budgets(found.x, chosen)
-        eps[eps < _NEGLIGIBLE * self.total] = 0.0
+        eps[:-1][eps[:-1] < _NEGLIGIBLE * self.total] = 0.0
         return eps * (self.total / eps.sum())
 
     def start(self, levels: Iterable[int]) -> np.ndarray:
@@ -155,7 +156,7 @@ class _Problem:
         while True:
             measured = set(np.flatnonzero(eps).tolist())
             nearest = self.best_of([self.start(measured ^ {level}) for level in above])
-            if self.error(nearest) >= self.error(eps) * (1 - 1e-9):
+            if self.error(nearest) >= self.error(eps) * (1 - _SAME):
                 return eps
             eps = nearest
 
@@ -164,7 +165,9 @@ class _Problem:
         if sum(families.kinds for families in self.shape.levels) > _MANY_KINDS:
             errors = np.array([self.error(start) for start in starts])
             starts = [start for start, error in zip(starts, errors, strict=True) if error < 1.25 * errors.min()]
-        return min(map(self.solve, starts), key=self.error)
+        found = [self.solve(start) for start in starts]
+        errors = np.array([self.error(eps) for eps in found])
+        return found[int(np.argmax(errors <= errors.min() * (1 + _SAME)))]  # of equals the first, which measures least
 
     def polish(self, eps: np.ndarray) -> np.ndarray:
         """(L,) the same levels, with marginal errors M made equal to rounding: Newton's method on log M over log ε."""

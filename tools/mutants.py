@@ -41,6 +41,7 @@ ALSO = {
     "test_verify.py": ["cli/commands/verify"], "test_accountant.py": ["checks"], "test_package.py": ["__init__"],
     "test_hierarchy.py": ["layout"], "test_methods.py": ["releasing"], "test_releasing.py": ["allocation"],
     "test_allocation.py": ["mechanisms/base"],
+    "test_sums.py": ["tables/asked", "tables/engines", "tables/files", "tables/frames"],
 }  # fmt: skip
 # Tests that start another Python, which mutmut does not follow there, or that look at the clock, on a busy machine.
 LEFT_OUT = [

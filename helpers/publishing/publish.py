@@ -140,6 +140,7 @@ def prepare(
     _check_tree(hierarchy)
     sensitivities = [sensitivity(neighbours, rows, int(nodes)) for nodes in hierarchy.sizes]
     noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values), strict=True))
+    _check_printable(noises)
     if consistent:
         check_width(hierarchy, [noise.reach if noise else 0 for noise in noises])
     unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by, "nodes_from": nodes_from}
@@ -216,6 +217,13 @@ def _budgets(eps: np.ndarray) -> list[Fraction]:
     slack = min(total * _ROUNDING, Fraction(1, 2))  # of a step: a total of 100 must not become one step more
     steps[int(eps.argmax())] += (total + slack) // 1 - sum(steps)
     return [Fraction(s, _STEPS) for s in steps]
+
+
+def _check_printable(noises: Sequence[Noise | None]) -> None:
+    """Refuse budgets that a record cannot say: beyond some thousands, not every decimal is one that a float prints."""
+    for eps in (_spent(noises), *(noise.epsilon for noise in noises if noise)):
+        if Fraction(repr(float(eps))) != eps:
+            raise ValueError(f"eps must be budgets that add up in fifteen digits, got {float(eps)} with more: round them")
 
 
 def _check_tree(hierarchy: Hierarchy) -> None:

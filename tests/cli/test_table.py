@@ -53,6 +53,24 @@ def test_rows_of_a_person_are_bounded(capsys, most, stays):
     assert record["bounded_by"] == "the column person: rows of a person beyond it were left out"
 
 
+def test_a_list_that_is_the_table_itself_is_refused(capsys):
+    """By its name, or by another that it has: the record used to call the table's own rows a public list."""
+    os.link("patients.csv", "other.csv")
+    for name in ("patients.csv", "./patients.csv", "other.csv"):
+        err = refused(capsys, f"release patients.csv LEVELS --nodes {name} --total 1 --output out")
+        assert f"--nodes must be a public list of its own, got {name}, which is the table itself" in err
+    os.remove("other.csv")
+
+
+def test_how_many_rows_people_have_is_not_said(capsys):
+    """The number of rows is shown where each is a leaf, whose list is public. With several in a leaf it is a count of
+    people; it used to be shown all the same, beside words that call the split safe.
+    """
+    assert "stays.csv: counts not read\n" in run(capsys, "allocate stays.csv LEVELS --person person --total 1")[1]
+    assert "patients.csv: counts not read\n" in run(capsys, "allocate patients.csv LEVELS --nodes nodes.csv --total 1")[1]
+    assert "patients.csv: 2 rows, counts not read\n" in run(capsys, "allocate patients.csv LEVELS --total 1")[1]
+
+
 def test_only_the_data_holder_hears_how_many_rows_were_left_out(capsys):
     """A release does not say it, anywhere; the report, which is as confidential as the table, does."""
     asked = "stays.csv LEVELS --person person --rows-per-person 2 --total 1"

@@ -271,6 +271,22 @@ def test_budgets_are_whole_steps(eps, steps):
     assert [int(e * 10**12) for e in _budgets(np.array(eps))] == steps
 
 
+@given(st.lists(st.floats(-9, 8).map(lambda power: 10**power), min_size=3, max_size=3))
+def test_a_record_says_what_was_booked_to_the_last_digit(eps):
+    """However large budgets are: what floats cannot say exactly is refused before it is spent. It used to be released, with
+    a record whose levels did not add up to its total, and which fitted no account.
+    """
+    tree, purse = Hierarchy.from_counts([[5], [2, 3], [1, 1, 3]], [None, [0, 0], [0, 0, 1]]), Accountant(10**9)
+    try:
+        found = released(tree, eps, accountant=purse)
+    except ValueError as error:
+        assert str(error).startswith("eps must be budgets that add up in fifteen digits, got ") and purse.entries == ()
+        assert max(eps) > 1000
+        return
+    levels = [Fraction(repr(level["epsilon"])) for level in found.record["levels"]]
+    assert sum(levels) == Fraction(repr(found.record["epsilon"])) == purse.entries[0].eps
+
+
 def test_whole_floats_are_counts():
     """Counts that came as floats but are whole are released like any others."""
     assert released(Hierarchy.from_counts([[7.0], [3.0, 4.0]], [None, [0, 0]])).counts[0].dtype == np.int64

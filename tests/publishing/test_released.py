@@ -163,7 +163,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=repr)
+@pytest.mark.parametrize("name", NAMES)
 def test_names_come_back_as_they_were(tmp_path, name):
     """Whatever is in the name of a node or of a level; quotes are there only if needed."""
     frame = pd.DataFrame({"top": ["t", "t"], name: [name, name + "z"], "population": [2, 3]})

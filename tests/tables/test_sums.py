@@ -230,7 +230,7 @@ def refuse_count(way, counts):
 
 
 @ways
-@pytest.mark.parametrize("text", ["3", "3.0", "+3", "3e0", "3.", "0003", " 3 ", "\t3\r\n", "0.3e1", "30E-1"], ids=repr)
+@pytest.mark.parametrize("text", ["3", "3.0", "+3", "3e0", "3.", "0003", " 3 ", "\t3\r\n", "0.3e1", "30E-1"])
 def test_counts_may_be_text(way, text):
     """In the forms that programs write: R writes 1e+05, pandas 3.0."""
     rows.need(way)
@@ -252,7 +252,7 @@ def test_sums_that_floats_do_not_know_are_refused(way, counts):
 
 
 @ways
-@pytest.mark.parametrize("name", [None, "", " ", "\u200b\u00a0"], ids=repr)
+@pytest.mark.parametrize("name", [None, "", " ", "\u200b\u00a0"])
 @pytest.mark.parametrize("column", ["land", "town", "who"])
 def test_missing_and_blank_names_are_refused(way, name, column):
     """Every row names a place of each level, and, if persons are asked for, a person."""

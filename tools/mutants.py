@@ -37,7 +37,7 @@ ALSO = {
         "mechanisms/laplace", "releasing", "simulation",
     ],
     "test_base.py": ["allocation", "mechanisms/discrete_laplace", "mechanisms/gaussian", "mechanisms/laplace"],
-    "test_commands.py": [*COMMANDS, "cli/options", "publishing/files"], "test_options.py": COMMANDS,
+    "test_commands.py": [*COMMANDS, "cli/options", "cli/table", "publishing/files"], "test_options.py": COMMANDS,
     "test_verify.py": ["cli/commands/verify"], "test_accountant.py": ["checks"], "test_package.py": ["__init__"],
     "test_hierarchy.py": ["layout"], "test_methods.py": ["releasing"], "test_releasing.py": ["allocation"],
     "test_allocation.py": ["mechanisms/base"],

@@ -297,7 +297,10 @@ def test_a_release_is_booked_in_the_account(capsys):
     assert [row.split(maxsplit=2)[2].split() for row in out.splitlines()[1:3]] == [
         ["private", "release:", "region,", "store", "0.5", left] for left in ("1.5", "1")
     ]
-    found = json.loads(run(capsys, "account people.account --json")[1])
+    assert out.splitlines()[3] == ""
+    text = run(capsys, "account people.account --json")[1]
+    found = json.loads(text)
+    assert text == json.dumps(found, indent=2) + "\n"
     assert (found["total"], found["left"], [one["left"] for one in found["lines"]]) == (2.0, 1.0, [1.5, 1.0])
     code, out, _ = run(capsys, "verify released again --account people.account")
     fits = "5 counts fit the record and the account; ε = 0.5, add or remove one person with at most 1 rows"

@@ -415,6 +415,17 @@ def test_a_split_costs_what_it_shows(rule):
 # ---- what it costs ----
 
 
+def test_a_release_has_the_nodes_of_its_tree():
+    """Levels, names and parents are public, and the same; what is not said is one row a person, and counts that add up."""
+    frame = pd.DataFrame({"land": ["N", "N", "S"], "town": ["a", "b", "a"], "population": [3, 4, 5]})
+    tree = Hierarchy.from_frame(frame, ["land", "town"])
+    found = released(tree)
+    assert found.levels == tree.levels and found.parents[0] is None and (found.parents[1] == tree.parents[1]).all()
+    assert all((mine == theirs).all() for mine, theirs in zip(found.labels, tree.labels, strict=True))
+    record = prepare(tree, [0.5, 0.5], budgets_from="policy").record
+    assert record["rows_per_person"] == 1 and record["consistent"] is True
+
+
 def test_preparing_spends_nothing_and_draws_nothing(monkeypatch):
     """All that can be refused is refused, and what it will cost is known, before anything is spent or drawn."""
     monkeypatch.setattr(Noise, "add", lambda *_: pytest.fail("noise was drawn"))

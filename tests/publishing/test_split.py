@@ -203,6 +203,13 @@ def test_a_file_that_is_no_split_is_refused(tmp_path, text):
     )
 
 
+def test_a_split_may_have_one_level(tmp_path):
+    """A table without levels above its leaves has a budget, too."""
+    split = choose(Hierarchy.from_counts([[3, 4]], [None]), "cube-root", total=1)
+    (tmp_path / "split.json").write_text(json.dumps(split.as_dict()))
+    assert Split.read(tmp_path / "split.json") == split and split.eps == (1.0,)
+
+
 def test_the_split_that_the_bad_ones_were_made_of_is_good(tmp_path):
     """So each of the files above is refused for what was done to it."""
     (tmp_path / "split.json").write_text(json.dumps(GOOD))

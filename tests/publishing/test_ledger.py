@@ -248,6 +248,22 @@ def test_an_edited_account_is_refused(place, statement):
     assert Accountant.open(place).left == pytest.approx(3 - 1 / 3 - 1 / 4 - 0.1)
 
 
+def test_an_edit_shows_to_whoever_has_it_open(place):
+    """Each time the account is looked at."""
+    purse = Accountant.open(place)
+    edit(place, "UPDATE account SET total = '100/1'")
+    assert refusal(purse.spend, 0.1, "x", by=ValueError) == f"{place.resolve()} {EDITED}"
+
+
+def test_a_line_is_read_as_it_was_added(place):
+    """With its number, date (of the whole world), words, budget and seal."""
+    book = Ledger.open(place, None)
+    with book.exclusive() as page:
+        line = page.append("more", Fraction(1, 7))
+    assert book.lines()[-1] == line and line.date.endswith("+00:00") and len(line.seal) == 64
+    assert (line.number, line.what, line.eps) == (4, "more", Fraction(1, 7))
+
+
 def test_an_untouched_total_is_sealed_too(tmp_path):
     """Before the first line as well."""
     Accountant.open(tmp_path / "an.account", 1)
@@ -358,8 +374,10 @@ def test_the_first_name_of_a_new_account_is_cleared_away(place):
     hidden, theirs = (place.with_name(f".unfinished-{i}-an.account") for i in "12")
     hidden.hardlink_to(place)
     theirs.write_text("theirs")
+    gone = place.with_name(".unfinished-3-an.account")
+    gone.symlink_to("nowhere")  # as if it went away meanwhile
     Accountant.open(place).spend(0.1, "x")
-    assert sorted(path.name for path in place.parent.iterdir()) == [theirs.name, "an.account"]
+    assert sorted(path.name for path in place.parent.iterdir()) == [theirs.name, gone.name, "an.account"]
 
 
 def test_a_read_only_account_can_be_read(place):

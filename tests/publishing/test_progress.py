@@ -32,6 +32,7 @@ def hurried(monkeypatch, stream):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("tqdm.tqdm", partial(tqdm, disable=False))  # whatever TQDM_DISABLE says
     bar = progress("noise", 10, " counts")
+    assert (bar.delay, bar.leave) == (1, False)
     bar.delay = bar.mininterval = 0
     return bar
 
@@ -43,11 +44,14 @@ def test_a_bar_that_nobody_can_see_stops_nothing(stream, monkeypatch):
         for _ in range(10):
             bar.update(1)
     assert bar.n == 10
+    quiet = _Unfailing(stream())
+    assert quiet.write("x") is quiet.flush() is None
 
 
 def test_a_bar_is_seen(monkeypatch):
     """What it is about, how far it is, and in what."""
     stream = StringIO()
+    assert _Unfailing(stream).getvalue() == ""  # whatever else a bar asks of a stream
     with hurried(monkeypatch, stream) as bar:
         bar.update(5)
         bar.refresh()

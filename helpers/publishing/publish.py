@@ -8,6 +8,7 @@ that can be refused is refused before anything is spent, and what is spent is bo
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -105,7 +106,8 @@ class Prepared:
     def draw(self, accountant: Accountant | None = None) -> PrivateRelease:
         """Book the whole release, then draw the noise; each call is a release of its own, and is paid for."""
         tree = self.hierarchy
-        record = self.record | {"account": _charge(accountant, self.epsilon, f"private release: {', '.join(tree.levels)}")}
+        charged = _charge(accountant, self.epsilon, f"private release: {', '.join(tree.levels)}")
+        record = deepcopy(self.record) | {"account": charged}  # whoever edits the record of one draw edits no other
         counts = [n.astype(np.int64) for n in tree.counts]
         noisy = [noise.add(n) if noise else n for n, noise in zip(counts, self.noises, strict=True)]
         released = integer_top_down(tree, noisy) if record["consistent"] else [np.maximum(x, 0) for x in noisy]

@@ -600,6 +600,19 @@ def test_a_release_that_cannot_be_written_leaves_nothing(capsys, monkeypatch):
     assert Accountant.open("people.account").spent == 1.0
 
 
+def test_what_a_killed_run_left_is_told(capsys):
+    """A hidden file beside the place to write may hold a confidential report; it used to be told of by releases alone."""
+    Path(".unfinished-1-report.csv").write_text("")
+    for line in (
+        "allocate data.csv LEVELS --total 1 --output split.json",
+        "simulate data.csv LEVELS --total 1 --trials 4 --plot errors.svg",
+    ):
+        code, _, err = run(capsys, line)
+        said = "was left unfinished, may be confidential, and what it drew may be paid for: remove it"
+        left = Path.cwd() / ".unfinished-1-report.csv"
+        assert code == 0 and err == f"note: {left} {said}, unless it is being written now\n"
+
+
 def test_a_report_over_a_private_file_stays_private(capsys):
     """The permissions of the file that is replaced are kept; they used to become those of a new file."""
     Path("report.csv").touch(mode=0o600)

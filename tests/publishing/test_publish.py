@@ -440,6 +440,8 @@ def test_each_draw_is_a_release_of_its_own():
     one, other = plan.draw(purse), plan.draw(purse)
     assert one.counts[1].tolist() != other.counts[1].tolist() or one.counts[0] != other.counts[0]  # by chance once in 10⁸
     assert len(purse.entries) == 2 and [found.record["account"]["line"] for found in (one, other)] == [1, 2]
+    one.record["levels"][0]["epsilon"] = 1e-9  # by hand, and in the record of this one alone
+    assert other.record["levels"][0]["epsilon"] == plan.record["levels"][0]["epsilon"] == 1e-4
 
 
 def test_the_release_is_booked_before_anything_is_drawn(monkeypatch):

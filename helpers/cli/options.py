@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..hierarchy import Hierarchy
 from ..publishing.files import check_target, leftovers, write
-from ..publishing.split import RULES, Split, choose
+from ..publishing.split import MOST_ROWS, RULES, Split, choose
 from .streams import note
 from .table import Table
 
@@ -31,7 +31,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     add("--count", metavar="NAME", help="column of counts (default: population, or the only column of numbers left)")
     add("--nodes", metavar="FILE", help="public table of all leaves: those without a row count zero, others are refused")
     text = "the most rows that one person has (default: 1); noise grows with it"
-    add("--rows-per-person", type=partial(whole_number, least=1), default=1, metavar="K", help=text)
+    add("--rows-per-person", type=partial(whole_number, least=1, most=MOST_ROWS), default=1, metavar="K", help=text)
     text = "column that names the person of each row: rows are counted, at most K of each person"
     add("--person", metavar="NAME", help=text)
 
@@ -150,12 +150,14 @@ def number(text: str, most: float = 1e9) -> float:
     return value
 
 
-def whole_number(text: str, least: int) -> int:
-    """A whole number of at least `least`."""
+def whole_number(text: str, least: int, most: int | None = None) -> int:
+    """A whole number of at least `least` and, if given, at most `most`."""
     if len(text) > _DIGITS:
         raise argparse.ArgumentTypeError(f"must be a whole number of at most {_DIGITS} digits, got {len(text)}")
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least {least}, got {text!r}")
+    if most is not None and int(text) > most:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at most {most:,}, got {text!r}")
     return int(text)
 
 

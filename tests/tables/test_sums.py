@@ -338,6 +338,7 @@ ARGUMENTS = {
     "person a level": ({"person": "town"}, "person must be a column apart from the levels, got 'town'"),
     "both": ({"count": "n", "person": "who"}, "person must be None where count names a column"),
     "no rows of a person": ({"rows_per_person": 0}, "rows_per_person must be a whole number of at least 1, got 0"),
+    "too many rows of a person": ({"rows_per_person": 2**63}, "rows_per_person must be a whole number of at most 9,007"),
     "a bound and no person": ({"rows_per_person": 2}, "rows_per_person must be 1 unless person names a column, got 2"),
     "a level like the counts": ({"levels": ["population"]}, "levels must not name 'population'"),
     "table a list": ({"table": [SECRET]}, "table must be a pandas DataFrame, the path of"),
@@ -360,6 +361,9 @@ def test_rows_beyond_checks_its_arguments():
     """As `leaves` does."""
     with pytest.raises(ValueError, match="rows_per_person must be a whole number of at least 1, got 0"):
         rows_beyond(VISITS, "who", 0)
+    with pytest.raises(ValueError, match="rows_per_person must be a whole number of at most 9,007,199,254,740,991, got"):
+        rows_beyond(VISITS, "who", 2**53)  # an engine would stop at some number, and pandas at 2**63
+    assert rows_beyond(VISITS, "who", 2**53 - 1) == 0
     with pytest.raises(TypeError, match="person must be the name of a column, as text, got None"):
         rows_beyond(VISITS, wrong(None))
     with pytest.raises(TypeError, match="table must be a pandas DataFrame"):

@@ -336,7 +336,10 @@ ARGUMENTS = {
     "person no text": ({"person": ["who"]}, "person must be the name of a column, as text, got ['who']"),
     "count a level": ({"count": "town"}, "count must be a column apart from the levels, got 'town'"),
     "person a level": ({"person": "town"}, "person must be a column apart from the levels, got 'town'"),
-    "both": ({"count": "n", "person": "who"}, "person must be None where count names a column"),
+    "both": (
+        {"count": "n", "person": "who"},
+        "person must be None where count names a column, because a row is then no single person's, got 'who'",
+    ),
     "no rows of a person": ({"rows_per_person": 0}, "rows_per_person must be a whole number of at least 1, got 0"),
     "too many rows of a person": ({"rows_per_person": 2**63}, "rows_per_person must be a whole number of at most 9,007"),
     "a bound and no person": ({"rows_per_person": 2}, "rows_per_person must be 1 unless person names a column, got 2"),

@@ -244,7 +244,7 @@ def test_sums_that_floats_do_not_know_are_refused(way, counts):
     """2⁵³ − 1 is the last; more is refused, also where a sum of whole numbers would run over."""
     rows.need(way)
     with WAYS[way](pd.DataFrame({"town": ["x"] * len(counts), "n": counts})) as table:
-        with pytest.raises(ValueError, match=r"count must add up to at most 2\^53 - 1|reading it ended in") as refused:
+        with pytest.raises(ValueError, match=r"^table: count must add up to at most 2\^53 - 1|^table must be .* reading it ended in") as refused:
             leaves(table, ["town"], count="n")
         clean(refused.value)
     with WAYS[way](pd.DataFrame({"town": ["x", "y"], "n": [2**53 - 2, 1]})) as table:
@@ -369,5 +369,12 @@ def test_rows_beyond_checks_its_arguments():
     assert rows_beyond(VISITS, "who", 2**53 - 1) == 0
     with pytest.raises(TypeError, match="person must be the name of a column, as text, got None"):
         rows_beyond(VISITS, wrong(None))
-    with pytest.raises(TypeError, match="table must be a pandas DataFrame"):
+    with pytest.raises(TypeError, match=r"table must be a pandas DataFrame.*, got module$"):
         rows_beyond(os, "who")
+    assert rows_beyond(VISITS, "who") == rows_beyond(VISITS, "who", 1) > rows_beyond(VISITS, "who", 2)
+
+
+def test_spellings_of_all_levels_are_counted():
+    """One too many of a land and two of towns are three."""
+    frame = pd.DataFrame({"land": ["N", " N", "S", "S"], "town": ["a", "a ", "b", " b"]})
+    assert leaves(frame, ["land", "town"]).attrs == {"names_joined": 3}

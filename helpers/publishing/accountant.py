@@ -57,7 +57,8 @@ class Accountant:
 
         What is spent is on the disk before `spend` returns, and nothing can be taken back. An account that has another
         total is refused, and so is a file that is no account or that somebody has edited. Keep one file for each population,
-        on a disk of the machine itself (locks of network disks are not to be trusted), and keep a copy of it.
+        on a disk of the machine itself (locks of network disks are not to be trusted), and keep a copy of it. After a crash
+        a file with `-journal` behind its name lies beside it: the two must stay together.
 
         >>> import tempfile
         >>> folder = tempfile.mkdtemp()

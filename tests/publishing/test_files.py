@@ -201,6 +201,19 @@ def test_a_disk_without_links_takes_files_too(tmp_path, monkeypatch, there):
     assert (tmp_path / "t.csv").read_text() == ("theirs" if there else "ours") and names(tmp_path) == ["t.csv"]
 
 
+def test_somebody_else_may_clear_the_hidden_name_away(tmp_path, monkeypatch):
+    """Once the file has its place, as whoever adds to a new account does."""
+    link = os.link
+
+    def cleared(new, path):
+        link(new, path)
+        os.unlink(new)
+
+    monkeypatch.setattr(os, "link", cleared)
+    write(tmp_path / "out", lambda new: new.write_text("ours"), force=False)
+    assert names(tmp_path) == ["out"] and (tmp_path / "out").read_text() == "ours"
+
+
 def test_without_force_a_new_file_is_not_overwritten(tmp_path):
     """Also if it appeared after the first look."""
 

@@ -138,6 +138,13 @@ def test_a_forged_split_does_not_follow():
     assert not replace(choose(TREE, "optimal", total=1), chosen_on=Source.nodes(TREE)).follows_from(TREE)
 
 
+def test_a_forged_budget_does_not_follow_however_small_it_is():
+    """Weights can make one so small that a tolerance of a fixed size would pass five times as much."""
+    split = choose(TREE, "cube-root", total=1000, weights=[1e18, 1e18, 1e-12])
+    assert split.follows_from(TREE) and split.eps[2] < 1e-6
+    assert not replace(split, eps=(*split.eps[:2], 5 * split.eps[2])).follows_from(TREE)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_person_in_several_rows_needs_that_many_times_the_budget(rule):
     """For the same noise: k rows move a count by k. So a total for k rows is split as a kth of it is for one."""
@@ -175,7 +182,7 @@ BAD = {
     "a digest that is a number": json.dumps(GOOD | {"digest": 7}),
     "a digest that is none": json.dumps(GOOD | {"digest": "0" * 63 + "g"}),
     "a digest and more": json.dumps(GOOD | {"digest": GOOD["digest"] + "\n"}),
-    "no levels": json.dumps(GOOD | {"levels": [], "eps": [], "weights": None, "total": 0.0}),
+    "an empty list of levels": json.dumps(GOOD | {"levels": [], "eps": [], "weights": None, "total": 0.0}),
     "a level twice": json.dumps(GOOD | {"levels": ["region", "store", "store"]}),
     "a name too few": json.dumps(GOOD | {"levels": ["region", "store", 3], "eps": GOOD["eps"][:2], "weights": None}),
     "another total": json.dumps(GOOD | {"total": 1.1}),

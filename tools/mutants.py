@@ -37,10 +37,11 @@ ALSO = {
         "mechanisms/laplace", "releasing", "simulation/closed_form", "simulation/measured",
     ],
     "test_base.py": ["allocation", "mechanisms/discrete_laplace", "mechanisms/gaussian", "mechanisms/laplace"],
-    "test_commands.py": [*COMMANDS, "cli/options", "publishing/files"], "test_options.py": COMMANDS,
+    "test_commands.py": [*COMMANDS, "cli/options", "cli/table", "publishing/files"], "test_options.py": COMMANDS,
     "test_verify.py": ["cli/commands/verify"], "test_accountant.py": ["checks"], "test_package.py": ["__init__"],
     "test_hierarchy.py": ["layout"], "test_methods.py": ["releasing"], "test_releasing.py": ["allocation"],
     "test_allocation.py": ["mechanisms/base"],
+    "test_sums.py": ["tables/asked", "tables/engines", "tables/files", "tables/frames"],
 }  # fmt: skip
 # Tests that start another Python, which mutmut does not follow there, or that look at the clock, on a busy machine.
 LEFT_OUT = [

@@ -24,6 +24,7 @@ from typing import Any, TextIO
 import numpy as np
 import pandas as pd
 
+from ..publishing.progress import progress
 from ..tables import tidy
 
 # Control characters, line ends, and what turns text around.
@@ -86,15 +87,13 @@ def read_columns(path: Path, keep: Container[str] | None = None) -> tuple[tuple[
 
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
-    from tqdm import tqdm
-
     kind = path.stat().st_mode
     if stat.S_ISDIR(kind):
         raise ValueError(f"{path} must be a CSV file, but is a folder")
     if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
         raise ValueError(f"{path} must be a CSV file or a pipe, but is a device")
     size = path.stat().st_size or None  # nobody knows how much a pipe holds
-    with tqdm(desc="reading", total=size, unit="B", unit_scale=True, delay=1, leave=False) as bar:
+    with progress("reading", size, "B") as bar:
         with _Watched(path, bar) as file:
             yield io.TextIOWrapper(file, "utf-8-sig", newline="")
 

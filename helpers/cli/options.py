@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from ..hierarchy import Hierarchy
-from ..publishing.files import check_target, write
-from ..publishing.split import RULES, Split, choose
+from ..publishing.files import check_target, leftovers, write
+from ..publishing.split import MOST_ROWS, RULES, Split, choose
+from .streams import note
 from .table import Table
 
 DEFAULT_RULE = "cube-root"
@@ -30,7 +31,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     add("--count", metavar="NAME", help="column of counts (default: population, or the only column of numbers left)")
     add("--nodes", metavar="FILE", help="public table of all leaves: those without a row count zero, others are refused")
     text = "the most rows that one person has (default: 1); noise grows with it"
-    add("--rows-per-person", type=partial(whole_number, least=1), default=1, metavar="K", help=text)
+    add("--rows-per-person", type=partial(whole_number, least=1, most=MOST_ROWS), default=1, metavar="K", help=text)
     text = "column that names the person of each row: rows are counted, at most K of each person"
     add("--person", metavar="NAME", help=text)
 
@@ -76,7 +77,16 @@ def sure_target(args: argparse.Namespace, name: str) -> Path:
     for read in (args.file, getattr(args, "budgets_from", None)):
         if read is not None and Path(name).resolve() == Path(read).resolve():
             raise ValueError(f"{name} is the file that is read; write to another one")
-    return check_target(name, args.force)
+    place = check_target(name, args.force)
+    report_leftovers(place)
+    return place
+
+
+def report_leftovers(*places: Path) -> None:
+    """Tell of what killed runs left beside the places where something is to be written."""
+    for found in sorted({found for place in places for found in leftovers(place)}):
+        unfinished = "was left unfinished, may be confidential, and what it drew may be paid for"
+        note(f"note: {found} {unfinished}: remove it, unless it is being written now")
 
 
 def levels_of(args: argparse.Namespace, table: Table) -> list[str]:
@@ -116,10 +126,13 @@ def write_json(path: Path, values: dict, force: bool) -> None:
 
 
 def print_table(args: argparse.Namespace, read: Table, what: str, table: pd.DataFrame) -> None:
-    """A row a level, under a line that says what was read; a question, if the levels look upside down."""
+    """A row a level, under a line that says what was read; a question, if the levels look upside down.
+
+    How many rows there are is said only if each is a leaf: the list of leaves is public, the number of people's rows is not.
+    """
     shown = {"nodes": "{:,}".format, "budget": "{:.9g}".format, "share": "{:.1%}".format, "within 10%": "{:.0%}".format}
     text = table.to_string(index=False, formatters=shown, float_format="{:.3g}".format)
-    rows = "" if read.rows is None else f"{read.rows:,} rows, "
+    rows = f"{read.rows:,} rows, " if read.rows == table.nodes.iloc[-1] else ""
     print(f"{args.file}: {rows}{what}\n\n{text}\n")
     for above, below in pairwise(table.itertuples()):
         if above.nodes == below.nodes:
@@ -137,12 +150,14 @@ def number(text: str, most: float = 1e9) -> float:
     return value
 
 
-def whole_number(text: str, least: int) -> int:
-    """A whole number of at least `least`."""
+def whole_number(text: str, least: int, most: int | None = None) -> int:
+    """A whole number of at least `least` and, if given, at most `most`."""
     if len(text) > _DIGITS:
         raise argparse.ArgumentTypeError(f"must be a whole number of at most {_DIGITS} digits, got {len(text)}")
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least {least}, got {text!r}")
+    if most is not None and int(text) > most:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at most {most:,}, got {text!r}")
     return int(text)
 
 

@@ -5,6 +5,7 @@ gigabyte, is added up by DuckDB, and only its leaves come here. Persons, bounds 
 """
 
 import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,8 @@ class Table:
         """Read the CSV file that `args` names; a file for an engine is only remembered."""
         if args.person is not None and args.count is not None:
             raise ValueError("--person counts rows, one for each that a person has: leave out --count")
+        if args.nodes is not None and _is_one_file(args.nodes, args.file):
+            raise ValueError(f"--nodes must be a public list of its own, got {args.nodes}, which is the table itself")
         if is_for_an_engine(Path(args.file)):
             return cls(args, None)
         needed = None if args.levels is None or args.count is None else {*map(tidy, [*args.levels, args.count])}
@@ -110,6 +113,13 @@ class Table:
         if file is None or is_for_an_engine(Path(file)):
             return file
         return Sheet.read(file, {*map(tidy, levels)}).frame(levels)
+
+
+def _is_one_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False  # a sentence is said when it is read
 
 
 def is_for_an_engine(file: Path) -> bool:

@@ -9,6 +9,7 @@ Sums are exact. A float stands for the decimal that it prints, so 0.1 is one ten
 0.1 + 0.2, which Python prints as 0.30000000000000004, does not. Whole numbers and fractions stand for themselves.
 """
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -56,7 +57,8 @@ class Accountant:
 
         What is spent is on the disk before `spend` returns, and nothing can be taken back. An account that has another
         total is refused, and so is a file that is no account or that somebody has edited. Keep one file for each population,
-        on a disk of the machine itself (locks of network disks are not to be trusted), and keep a copy of it.
+        on a disk of the machine itself (locks of network disks are not to be trusted), and keep a copy of it. After a crash
+        a file with `-journal` behind its name lies beside it: the two must stay together.
 
         >>> import tempfile
         >>> folder = tempfile.mkdtemp()
@@ -173,15 +175,18 @@ class Book(Protocol):
 
 
 class Pages:
-    """An account in memory, gone with the session."""
+    """An account in memory, gone with the session, and of one process alone: a fork would spend the same budget again."""
 
     def __init__(self, total: Fraction) -> None:
         self.name, self.total, self._lock = "in memory, gone with the session", total, threading.Lock()
+        self._process = os.getpid()
         self._lines: tuple[Line, ...] = ()
 
     @contextmanager
     def exclusive(self) -> Iterator["Pages"]:
         """Itself, for one thread at a time."""
+        if os.getpid() != self._process:
+            raise RuntimeError("an account in memory must be used where it was made: to share one, use Accountant.open")
         with self._lock:
             yield self
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
+from .progress import progress
 
 _CHUNK = 1 << 13  # counts a call: so few that a draw stops within a tenth of a second, and so many that calls cost nothing
 
@@ -66,8 +67,6 @@ class Noise:
         >>> Noise.of(1, 40).add(np.array([3, 0, 7]))  # at such an ε the noise is zero but once in 10¹⁷
         array([3, 0, 7])
         """
-        from tqdm import tqdm
-
         noisy = np.empty(len(counts), dtype=np.int64)
         chunks = [slice(start, start + _CHUNK) for start in range(0, len(counts), _CHUNK)]
 
@@ -78,7 +77,7 @@ class Noise:
         pool = ThreadPoolExecutor(_cores(), thread_name_prefix="noise")
         try:
             drawn = as_completed([pool.submit(draw, chunk) for chunk in chunks])
-            with tqdm(total=len(counts), desc="noise", unit=" counts", unit_scale=True, delay=1, leave=False) as bar:
+            with progress("noise", len(counts), " counts") as bar:
                 for done in drawn:
                     bar.update(done.result())
         finally:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from .. import checks
 
-_UNFINISHED = ".unfinished-"
+_UNFINISHED = ".unfinished-"  # how hidden names begin
 _SOME = 40  # letters of a name in that of a hidden file: a name may have 255 bytes, and a letter four of them
 
 
@@ -70,7 +70,7 @@ def write(path: Path, save: Callable[[Path], object], force: bool) -> None:
     A file that is replaced passes its permissions on. Without `force`, a file that somebody else has written there by then
     is left alone, and the new one is refused.
     """
-    new = path.with_name(f".{secrets.token_hex(8)}-{path.name[-_SOME:]}")  # with the ending, which tells a figure its format
+    new = _hidden(path)
     mode = path.stat().st_mode & 0o7777 if path.exists() else None
     try:
         private = 0o666 if mode is None else 0o600
@@ -105,7 +105,7 @@ def _link(new: Path, path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         os.replace(new, path)
     else:
-        new.unlink()
+        new.unlink(missing_ok=True)  # whoever adds to a new account takes it away, too
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
     Its hidden name is new and random, so no link can be planted under it. What is at `path` by then is never replaced.
     """
-    fresh, made = path.with_name(f".{path.name[:_SOME]}{_UNFINISHED}{secrets.token_hex(8)}"), None
+    fresh, made = _hidden(path), None
     try:
         fresh.mkdir()
         made = fresh.stat()
@@ -131,9 +131,14 @@ def new_folder(path: Path) -> Iterator[Path]:
         sync(path.parent)
 
 
+def _hidden(path: Path) -> Path:
+    """A new name beside `path` that nobody could have guessed, with its ending, which tells a figure its format."""
+    return path.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}-{path.name[-_SOME:]}")
+
+
 def leftovers(path: Path) -> list[Path]:
-    """Hidden folders beside `path` that a killed process left, or that one is still filling."""
-    return sorted(path.parent.glob(f".*{_UNFINISHED}*"))
+    """Hidden files and folders beside `path` that a killed process left, or that one is still filling."""
+    return sorted(path.parent.glob(f"{_UNFINISHED}*"))
 
 
 def _is(path: Path, made: os.stat_result | None) -> bool:

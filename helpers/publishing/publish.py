@@ -8,6 +8,7 @@ that can be refused is refused before anything is spent, and what is spent is bo
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -105,7 +106,8 @@ class Prepared:
     def draw(self, accountant: Accountant | None = None) -> PrivateRelease:
         """Book the whole release, then draw the noise; each call is a release of its own, and is paid for."""
         tree = self.hierarchy
-        record = self.record | {"account": _charge(accountant, self.epsilon, f"private release: {', '.join(tree.levels)}")}
+        charged = _charge(accountant, self.epsilon, f"private release: {', '.join(tree.levels)}")
+        record = deepcopy(self.record) | {"account": charged}  # whoever edits the record of one draw edits no other
         counts = [n.astype(np.int64) for n in tree.counts]
         noisy = [noise.add(n) if noise else n for n, noise in zip(counts, self.noises, strict=True)]
         released = integer_top_down(tree, noisy) if record["consistent"] else [np.maximum(x, 0) for x in noisy]
@@ -140,6 +142,7 @@ def prepare(
     _check_tree(hierarchy)
     sensitivities = [sensitivity(neighbours, rows, int(nodes)) for nodes in hierarchy.sizes]
     noises = tuple(Noise.of(s, e) if s else None for s, e in zip(sensitivities, _budgets(values), strict=True))
+    _check_printable(noises)
     if consistent:
         check_width(hierarchy, [noise.reach if noise else 0 for noise in noises])
     unit = {"neighbours": neighbours, "rows_per_person": rows, "bounded_by": bounded_by, "nodes_from": nodes_from}
@@ -216,6 +219,13 @@ def _budgets(eps: np.ndarray) -> list[Fraction]:
     slack = min(total * _ROUNDING, Fraction(1, 2))  # of a step: a total of 100 must not become one step more
     steps[int(eps.argmax())] += (total + slack) // 1 - sum(steps)
     return [Fraction(s, _STEPS) for s in steps]
+
+
+def _check_printable(noises: Sequence[Noise | None]) -> None:
+    """Refuse budgets that a record cannot say: beyond some thousands, not every decimal is one that a float prints."""
+    for eps in (_spent(noises), *(noise.epsilon for noise in noises if noise)):
+        if Fraction(repr(float(eps))) != eps:
+            raise ValueError(f"eps must be budgets that add up in fifteen digits, got {float(eps)} with more: round them")
 
 
 def _check_tree(hierarchy: Hierarchy) -> None:

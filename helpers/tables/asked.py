@@ -39,7 +39,7 @@ class Asked:
         Traceback (most recent call last):
         ValueError: person must be None where count names a column, because a row is then no single person's, got 'id'
         """
-        names, most = check_level_names(levels), checks.whole("rows_per_person", rows_per_person, least=1)
+        names, most = check_level_names(levels), check_most(rows_per_person)
         for argument, column in (("count", count), ("person", person)):
             if column is not None and check_column(argument, column) in names:
                 raise ValueError(f"{argument} must be a column apart from the levels, got {column!r}, which is one of them")
@@ -51,6 +51,11 @@ class Asked:
         if person is None and most > 1:
             raise ValueError(f"rows_per_person must be 1 unless person names a column, got {most}")
         return cls(names, count, person, most)
+
+
+def check_most(rows_per_person: Any) -> int:
+    """Return a bound on the rows of a person if every engine can count so far."""
+    return checks.whole("rows_per_person", rows_per_person, least=1, most=EXACT)
 
 
 def check_column(argument: str, column: Any) -> str:

@@ -10,10 +10,9 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from .. import checks
 from ..hierarchy import Hierarchy
 from . import engines, files, frames
-from .asked import EXACT, PEOPLE, Asked, check_column, too_many
+from .asked import EXACT, PEOPLE, Asked, check_column, check_most, too_many
 from .names import tidy
 
 Table: TypeAlias = Any  # a pandas DataFrame, a path, or an Ibis table, whose library need not be there
@@ -96,7 +95,7 @@ def rows_beyond(table: Table, person: str, rows_per_person: int = 1) -> int:
     >>> rows_beyond(pd.DataFrame({"who": ["a", "a", "a", "b"]}), "who", rows_per_person=2)
     1
     """
-    asked = Asked((), None, check_column("person", person), checks.whole("rows_per_person", rows_per_person, least=1))
+    asked = Asked((), None, check_column("person", person), check_most(rows_per_person))
     if isinstance(table, pd.DataFrame):
         return frames.rows_beyond("table", table, asked)
     with _source("table", table) as source:

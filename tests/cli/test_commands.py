@@ -297,7 +297,10 @@ def test_a_release_is_booked_in_the_account(capsys):
     assert [row.split(maxsplit=2)[2].split() for row in out.splitlines()[1:3]] == [
         ["private", "release:", "region,", "store", "0.5", left] for left in ("1.5", "1")
     ]
-    found = json.loads(run(capsys, "account people.account --json")[1])
+    assert out.splitlines()[3] == ""
+    text = run(capsys, "account people.account --json")[1]
+    found = json.loads(text)
+    assert text == json.dumps(found, indent=2) + "\n"
     assert (found["total"], found["left"], [one["left"] for one in found["lines"]]) == (2.0, 1.0, [1.5, 1.0])
     code, out, _ = run(capsys, "verify released again --account people.account")
     fits = "5 counts fit the record and the account; ε = 0.5, add or remove one person with at most 1 rows"
@@ -595,6 +598,19 @@ def test_a_release_that_cannot_be_written_leaves_nothing(capsys, monkeypatch):
     err = refused(capsys, f"{COMMANDS['release']} --account people.account")
     assert "No space left on device" in err and "the release was booked, and stays so" in err
     assert Accountant.open("people.account").spent == 1.0
+
+
+def test_what_a_killed_run_left_is_told(capsys):
+    """A hidden file beside the place to write may hold a confidential report; it used to be told of by releases alone."""
+    Path(".unfinished-1-report.csv").write_text("")
+    for line in (
+        "allocate data.csv LEVELS --total 1 --output split.json",
+        "simulate data.csv LEVELS --total 1 --trials 4 --plot errors.svg",
+    ):
+        code, _, err = run(capsys, line)
+        said = "was left unfinished, may be confidential, and what it drew may be paid for: remove it"
+        left = Path.cwd() / ".unfinished-1-report.csv"
+        assert code == 0 and err == f"note: {left} {said}, unless it is being written now\n"
 
 
 def test_a_report_over_a_private_file_stays_private(capsys):

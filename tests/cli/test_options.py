@@ -194,6 +194,14 @@ REFUSED = {
     "NaN": ("simulate a.csv --total nan", TOTAL + "'nan'"),
     "a huge tau": ("allocate a.csv --tau 1.001e18", "argument --tau: must be a number from 1e-9 to 1e+18, got '1.001e18'"),
     "a weight of zero": ("allocate a.csv --weights 1,0", "argument --weights: must be a number from 1e-9 to 1e+09, got '0'"),
+    "too many rows": (
+        f"simulate a.csv --rows-per-person {10**400}",
+        f"argument --rows-per-person: must be a whole number of at most 1,000,000, got '{10**400}'",
+    ),
+    "one row too many": (
+        "release a.csv --rows-per-person 1000001",
+        "argument --rows-per-person: must be a whole number of at most 1,000,000, got '1000001'",
+    ),
     "three trials": ("simulate a.csv --trials 3", "argument --trials: must be a whole number of at least 4, got '3'"),
     "half a seed": ("simulate a.csv --seed 0.5", SEED + "'0.5'"),
     "a seed in words": ("simulate a.csv --seed one", SEED + "'one'"),

@@ -10,7 +10,8 @@ from support.refusals import refusal
 from support.strategies import frames
 
 from helpers import Hierarchy
-from helpers.cli.sheet import Sheet
+from helpers.cli.sheet import Sheet, is_formula
+from helpers.tables import tidy
 
 GOOD = "region,store,population\nN,007,3\nN,7,0\nS,007,12\n"
 LEVELS = ["region", "store"]
@@ -228,6 +229,7 @@ def test_names_that_a_spreadsheet_would_run_are_refused(tmp_path, name):
     said = f"{tmp_path / 'data.csv'}, line 1: the name of level 2 {RUN}"
     assert refusal(found.check_formulas, ["region", name], by=ValueError) == said
     found.check_formulas(["region"])  # the other columns are not published
+    assert is_formula(tidy(name)) and not is_formula("N")
 
 
 def test_names_that_only_look_like_signs_are_taken(tmp_path):

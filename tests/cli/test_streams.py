@@ -99,3 +99,25 @@ def test_a_stream_that_is_gone_is_no_fault(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     streams.silence_if_full()
     streams.silence()
+
+
+def test_what_is_silenced_goes_nowhere(tmp_path, monkeypatch):
+    """What stands in the buffer and what comes later; also if the stream has no file, or one that is closed."""
+    with open(tmp_path / "out", "w") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        print("kept", flush=True)
+        print("half said")
+        streams.silence()
+        print("more", flush=True)
+    assert (tmp_path / "out").read_text() == "kept\n"
+    for stream in (file, io.StringIO()):  # ValueError, and a kind of OSError
+        monkeypatch.setattr(sys, "stdout", stream)
+        streams.silence()
+
+
+def test_a_note_is_not_kept_back(tmp_path, monkeypatch):
+    """It is out before the program goes on, whatever becomes of that."""
+    with open(tmp_path / "err", "w") as file:
+        monkeypatch.setattr(sys, "stderr", file)
+        streams.note("a word")
+        assert (tmp_path / "err").read_text() == "a word\n"

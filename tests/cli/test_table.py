@@ -53,6 +53,24 @@ def test_rows_of_a_person_are_bounded(capsys, most, stays):
     assert record["bounded_by"] == "the column person: rows of a person beyond it were left out"
 
 
+def test_a_list_that_is_the_table_itself_is_refused(capsys):
+    """By its name, or by another that it has: the record used to call the table's own rows a public list."""
+    os.link("patients.csv", "other.csv")
+    for name in ("patients.csv", "./patients.csv", "other.csv"):
+        err = refused(capsys, f"release patients.csv LEVELS --nodes {name} --total 1 --output out")
+        assert f"--nodes must be a public list of its own, got {name}, which is the table itself" in err
+    os.remove("other.csv")
+
+
+def test_how_many_rows_people_have_is_not_said(capsys):
+    """The number of rows is shown where each is a leaf, whose list is public. With several in a leaf it is a count of
+    people; it used to be shown all the same, beside words that call the split safe.
+    """
+    assert "stays.csv: counts not read\n" in run(capsys, "allocate stays.csv LEVELS --person person --total 1")[1]
+    assert "patients.csv: counts not read\n" in run(capsys, "allocate patients.csv LEVELS --nodes nodes.csv --total 1")[1]
+    assert "patients.csv: 2 rows, counts not read\n" in run(capsys, "allocate patients.csv LEVELS --total 1")[1]
+
+
 def test_only_the_data_holder_hears_how_many_rows_were_left_out(capsys):
     """A release does not say it, anywhere; the report, which is as confidential as the table, does."""
     asked = "stays.csv LEVELS --person person --rows-per-person 2 --total 1"
@@ -68,6 +86,32 @@ def test_leaves_without_a_row_are_zero(capsys):
     assert json.loads(Path("out/record.json").read_text())["nodes_from"] == "a public list of their own"
     for command in ("allocate patients.csv", "simulate patients.csv --trials 4"):
         assert "\n store     4 " in run(capsys, f"{command} LEVELS --nodes nodes.csv --total 1")[1]
+
+
+def test_a_promised_bound_needs_no_column_of_persons(capsys):
+    """Counts on a public list, of people who have up to so many rows: all rows count, and the noise is wider."""
+    line = "release patients.csv LEVELS --nodes nodes.csv --rows-per-person 3 --total 12000 --output out"
+    assert run(capsys, line)[0] == 0 and sum(counts("out").values()) == 12
+    record = json.loads(Path("out/record.json").read_text())
+    assert (record["rows_per_person"], record["bounded_by"]) == (3, "a promise about the data, not checked")
+
+
+def test_a_report_says_what_was_counted(capsys):
+    """The column of counts, or each row."""
+    line = "simulate patients.csv LEVELS --total 1 --trials 4 --count patients"
+    assert run(capsys, line)[1].startswith("patients.csv: 2 rows, counts from the column patients\n")
+    line = "simulate stays.csv LEVELS --total 1 --trials 4 --person person"
+    assert run(capsys, line)[1].startswith("stays.csv: each row counts one\n")
+
+
+def test_columns_that_are_not_needed_are_not_read(monkeypatch):
+    """Of a table those columns are kept that the command line names, in whatever spelling; of a list its levels."""
+    kept, read = [], table.Sheet.read
+    monkeypatch.setattr(table.Sheet, "read", lambda file, keep=None: kept.append(keep) or read(file, keep))
+    main("allocate patients.csv --levels region,store --count patients --total 1".split())
+    main("allocate patients.csv --levels region,store --nodes nodes.csv --total 1".split())
+    main(["release", "patients.csv", "--levels", "region,\u00a0store", *"--nodes nodes.csv --total 1 --output out".split()])
+    assert kept == [{"region", "store", "patients"}, None, {"region", "store"}, None, {"region", "store"}]
 
 
 def test_a_leaf_outside_the_list_is_refused_without_its_name(capsys):
@@ -114,7 +158,7 @@ def test_names_that_a_spreadsheet_would_run_are_refused(capsys, file):
     option = "--nodes nodes.csv" if file == "nodes.csv" else ""
     Path("patients.csv").write_text(Path("patients.csv").read_text().replace("N,a", "N,=cmd()"))
     err = refused(capsys, f"release patients.csv LEVELS {option} --total 1 --output out")
-    assert "must not begin like a formula" in err and "cmd" not in err
+    assert f" {file}" in err and "must not begin like a formula" in err and "cmd" not in err
 
 
 class TestByAnEngine:
@@ -143,6 +187,18 @@ class TestByAnEngine:
         assert counts("one") == {("N", "a"): 5, ("N", "b"): 0, ("N", "c"): 0, ("S", "a"): 7}
         line = f"release stays.{ending} LEVELS --person person --rows-per-person 2 --total 4000 --output two"
         assert run(capsys, line)[0] == 0 and sum(counts("two").values()) == 60
+
+    def test_hints_and_refusals_are_the_same(self, capsys, ending):
+        """What looks like a list from the data, and a name that a spreadsheet would run; nothing about spellings."""
+        code, out, err = run(capsys, f"release patients.{ending} LEVELS --count patients --total 1 --output one")
+        assert code == 0 and err.count("note: ") == 1 and err.startswith("note: No leaf has a count of zero")
+        assert "in more than one way" not in out
+        err = run(capsys, f"release stays.{ending} LEVELS --person person --total 1 --output two")[2]
+        assert err.count("note: ") == 1 and err.startswith("note: Each row is a person")
+        frame = pd.DataFrame({"region": ["=cmd()"], "store": ["a"], "n": [3]})
+        frame.to_parquet("bad.parquet") if ending == "parquet" else frame.to_csv("bad.csv", index=False)
+        err = refused(capsys, f"release bad.{ending} LEVELS --count n --total 1 --output three")
+        assert f" bad.{ending}: names must not begin like a formula" in err
 
     def test_the_other_commands_take_it_too(self, capsys, ending):
         """Nodes for a split, counts for a report."""

@@ -1,5 +1,6 @@
 """The account: sums are exact, and nothing that does not fit is written down; in memory and in a file alike."""
 
+import os
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -208,6 +209,19 @@ def test_words_and_accounts_are_checked_by_name():
     assert check_accountant("account", None) is None
     assert refusal(check_words, "why", "\n", "anything", by=TypeError) == "why must say in words anything, got '\\n'"
     assert refusal(check_accountant, "account", 1.5, by=TypeError) == "account must be an Accountant or None, got 1.5"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
+def test_a_fork_cannot_spend_the_same_budget(tmp_path):
+    """In a forked process an account in memory is refused; it used to have all of it once more. One in a file is shared."""
+    alone, shared = Accountant(1), Accountant.open(tmp_path / "an.account", 1)
+    child = os.fork()
+    if not child:
+        refused = refusal(alone.spend, 1, "all of it", by=RuntimeError)
+        shared.spend(1, "all of it")
+        os._exit(7 if refused.startswith("an account in memory must be used where it was made") else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert (alone.spent, shared.spent) == (0, 1)
 
 
 def test_threads_cannot_spend_the_same_budget_in_a_file(tmp_path):

@@ -53,7 +53,7 @@ def rewrite(folder, **changes):
 
 
 def unfinished(folder):
-    return sorted(folder.glob(".*.unfinished-*"))
+    return sorted(folder.glob(".unfinished-*"))
 
 
 # Killed, interrupted or failing at any step
@@ -97,9 +97,39 @@ def test_a_killed_release_is_whole_or_absent(capsys, monkeypatch, tmp_path, befo
         lines, left = check_law(found, before), unfinished(found.folder)
         monkeypatch.chdir(found.folder)
         code, _, err = run(capsys, f"{RELEASE} next")
-        assert code == 0 and all(f"note: {folder} is a release that was not finished" in err for folder in left), found
+        assert code == 0 and all(f"note: {folder} was left unfinished" in err for folder in left), found
         assert err.count("note") == len(left)
         assert record_of("next")["account"]["line"] == lines + 1
+
+
+@needs_tracing
+def test_an_account_with_two_names_loses_no_line(tmp_path):
+    """Killed at any step, while the account has a second name: what is spent by that name is still there by the first.
+
+    SQLite undoes half a line by what lies beside the name in use; lines that came by the other name used to go with it.
+    """
+    Accountant.open("a.db", total=50).spend(1, "one")
+    for found in struck(tmp_path / "here", "kill", f"{RELEASE} out".replace(" --budget 5", "")):
+        (found.folder / "b.db").hardlink_to(found.folder / "a.db")
+        try:
+            Accountant.open(found.folder / "b.db").spend(7, "by the second name")
+        except ValueError:
+            continue
+        assert "by the second name" in [line.what for line in Accountant.open(found.folder / "a.db").entries], found
+
+
+def test_an_account_put_back_within_a_second_does_not_fit():
+    """Three releases on three copies of one account, all at once: the account knows the last of them alone."""
+    tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    Accountant.open("a.db", total=1)
+    shutil.copy("a.db", "copy.db")
+    for name in "xyz":
+        shutil.copy("copy.db", "a.db")
+        private_release(tree, cube_root(tree, total=1), accountant=Accountant.open("a.db")).save(name)
+    PrivateRelease.read("z", Accountant.open("a.db"))
+    for name in "xy":
+        with pytest.raises(ValueError, match="that line of the account is another release's"):
+            PrivateRelease.read(name, Accountant.open("a.db"))
 
 
 FAULTS = {
@@ -276,7 +306,7 @@ def ended(tmp_path_factory):
 
 def start(folder, line, streams):
     """A process for a release in the shell, in a new folder where a killed run has left something."""
-    (folder / ".old.unfinished-1").mkdir(parents=True)
+    (folder / ".unfinished-1-old").mkdir(parents=True)
     (folder / "data.csv").write_text(GOOD)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | streams
     command = f"exec {sys.executable} -m helpers {RELEASE} out {line}"
@@ -571,8 +601,7 @@ def test_an_account_that_is_put_back_does_not_fit(capsys):
     assert run(capsys, f"{RELEASE} lost")[0] == 0
     shutil.move("a.db", "newer.db")
     shutil.copy("copy.db", "a.db")
-    sub("data.csv", "region,store", "region,shop")  # another word on the line, if it falls into the same second
-    assert run(capsys, f"{RELEASE} again".replace("store", "shop"))[0] == 0
+    assert run(capsys, f"{RELEASE} again")[0] == 0
     assert run(capsys, "verify first again --account a.db")[0] == run(capsys, "verify first lost --account newer.db")[0] == 0
     for folder, account in (("lost", "a.db"), ("again", "newer.db")):
         code, _, err = run(capsys, f"verify {folder} --account {account}")
@@ -595,10 +624,12 @@ def test_an_account_that_was_edited_is_refused(capsys, monkeypatch, released, ed
     The total used to be free to change.
     """
     with closing(sqlite3.connect("a.db")) as database, database:
-        for table in ("account", "lines"):
-            for verb in ("UPDATE", "DELETE"):
-                database.execute(f"DROP TRIGGER {table}_{verb}")
+        triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            database.execute(f"DROP TRIGGER {name}")
         database.execute(edit)
+        for _, made in triggers:
+            database.execute(made)
     monkeypatch.setattr(Noise, "add", lambda *_: pytest.fail("noise was drawn"))
     for line in ("account a.db", "verify two --account a.db", f"{RELEASE} more".replace(" --budget 5", "")):
         code, out, err = run(capsys, line)

@@ -161,7 +161,7 @@ def test_hidden_names_cannot_be_guessed(tmp_path, monkeypatch):
     assert len({*seen}) == 6 and all(len(name) > 20 for name in seen)
     (tmp_path / "theirs").write_text("theirs")
     monkeypatch.setattr(files.secrets, "token_hex", lambda n: "known")
-    (tmp_path / ".known-out").symlink_to(tmp_path / "theirs")
+    (tmp_path / ".unfinished-known-out").symlink_to(tmp_path / "theirs")
     with pytest.raises(FileExistsError):
         write(tmp_path / "out", lambda new: new.write_text("ours"), force=True)
     assert (tmp_path / "theirs").read_text() == "theirs"
@@ -201,6 +201,19 @@ def test_a_disk_without_links_takes_files_too(tmp_path, monkeypatch, there):
     assert (tmp_path / "t.csv").read_text() == ("theirs" if there else "ours") and names(tmp_path) == ["t.csv"]
 
 
+def test_somebody_else_may_clear_the_hidden_name_away(tmp_path, monkeypatch):
+    """Once the file has its place, as whoever adds to a new account does."""
+    link = os.link
+
+    def cleared(new, path):
+        link(new, path)
+        os.unlink(new)
+
+    monkeypatch.setattr(os, "link", cleared)
+    write(tmp_path / "out", lambda new: new.write_text("ours"), force=False)
+    assert names(tmp_path) == ["out"] and (tmp_path / "out").read_text() == "ours"
+
+
 def test_without_force_a_new_file_is_not_overwritten(tmp_path):
     """Also if it appeared after the first look."""
 
@@ -235,7 +248,7 @@ def test_a_new_folder_appears_whole(tmp_path):
     """While it is filled it is hidden beside its place; then it is there, with all that is in it, and nothing else is."""
     with new_folder(tmp_path / "out") as fresh:
         (fresh / "a").write_text("new a")
-        assert fresh.parent == tmp_path and fresh.name.startswith(".out.unfinished-")
+        assert fresh.parent == tmp_path and fresh.name.startswith(".unfinished-")
         assert names(tmp_path) == [fresh.name] and leftovers(tmp_path / "out") == [fresh]
     assert names(tmp_path) == ["out"] and (tmp_path / "out" / "a").read_text() == "new a"
 
@@ -246,7 +259,7 @@ def test_a_folder_takes_its_place_when_its_files_are_on_the_disk(tmp_path, monke
     monkeypatch.setattr(files, "sync", lambda path: (done.append((path.name, (tmp_path / "out").exists())), real(path)))
     fill(tmp_path / "out")
     hidden = done[2][0]
-    assert sorted(done[:2]) == [("a", False), ("b", False)] and hidden.startswith(".out.unfinished-")
+    assert sorted(done[:2]) == [("a", False), ("b", False)] and hidden.startswith(".unfinished-")
     assert done[2:] == [(hidden, False), (tmp_path.name, True)]
 
 
@@ -334,7 +347,7 @@ def test_what_comes_after_the_renaming_undoes_nothing(tmp_path, monkeypatch):
 
     def interrupted(*paths):
         rename(*paths)
-        raise KeyboardInterrupt
+        raise SystemExit  # as good as Ctrl-C, which would end the tests
 
     def failing(path):
         if path == tmp_path:
@@ -350,10 +363,14 @@ def test_what_comes_after_the_renaming_undoes_nothing(tmp_path, monkeypatch):
 
 
 def test_leftovers_are_found(tmp_path):
-    """Hidden folders beside a place, of whatever name, in order; and nothing else."""
-    for name in (".b.unfinished-12", ".a.unfinished-34", "c.unfinished-56", ".d", "out", "out/.e.unfinished-78"):
+    """Hidden files and folders beside a place, of whatever name, in order; and nothing else."""
+    for name in (".unfinished-34-b", "c.unfinished-56", ".d", "out", "out/.unfinished-78-e"):
         (tmp_path / name).mkdir()
-    assert [path.name for path in leftovers(tmp_path / "out")] == [".a.unfinished-34", ".b.unfinished-12"]
+    (tmp_path / ".unfinished-12-a.csv").write_text("")
+    assert [path.name for path in leftovers(tmp_path / "out")] == [".unfinished-12-a.csv", ".unfinished-34-b"]
+    seen = []
+    write(tmp_path / "b", lambda new: seen.extend({*leftovers(tmp_path / "b")} & {new}), force=False)
+    assert len(seen) == 1  # what is there if it is killed now
 
 
 # ---- the disk ----
@@ -387,6 +404,11 @@ def test_putting_on_the_disk_asks_the_system(tmp_path, monkeypatch, what):
 
 def test_windows_puts_no_folders_on_the_disk(tmp_path, monkeypatch):
     """It cannot open them, and needs not."""
-    monkeypatch.setattr(os, "name", "nt")
-    monkeypatch.setattr(os, "open", lambda *_: pytest.fail("a folder was opened"))
-    sync(tmp_path)
+    opened = []
+    with monkeypatch.context() as windows:  # nothing is asserted within: pytest itself needs to know where it is
+        windows.setattr(os, "open", lambda *_: opened.append(1) or -1)
+        windows.setattr(os, "fsync", lambda _: None)
+        windows.setattr(os, "close", lambda _: None)
+        windows.setattr(os, "name", "nt")
+        sync(tmp_path)
+    assert not opened

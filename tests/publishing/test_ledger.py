@@ -3,9 +3,12 @@
 import hashlib
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -30,11 +33,12 @@ def place(tmp_path):
 
 
 def edit(place, *statements):
-    """Edit an account by hand, past its triggers."""
+    """Edit an account by hand, past its triggers, which stand there afterwards as before."""
     database = sqlite3.connect(place)
-    for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+    triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
         database.execute(f"DROP TRIGGER {name}")
-    for statement in statements:
+    for statement in [*statements, *(sql for _, sql in triggers)]:
         database.execute(statement)
     database.commit()
     database.close()
@@ -179,7 +183,7 @@ def test_an_account_is_made_whole_or_not_at_all(tmp_path, monkeypatch):
 # ---- editing ----
 
 UNTOUCHED = "an account is only added to"
-NEW_LINE = "INSERT INTO lines (date, what, eps, seal) VALUES ('2024-01-01', 'x', '1/10', 'abc')"
+NEW_LINE = "INSERT INTO lines (date, what, eps, salt, seal) VALUES ('2024-01-01', 'x', '1/10', '0', 'abc')"
 FORBIDDEN = {
     "a line changed": "UPDATE lines SET eps = '1/100'",
     "a line deleted": "DELETE FROM lines",
@@ -208,19 +212,30 @@ EDITS = {
     "other words": "UPDATE lines SET what = 'nothing' WHERE number = 1",
     "another date": "UPDATE lines SET date = '1999-01-01' WHERE number = 1",
     "another number": "UPDATE lines SET number = 7 WHERE number = 3",
+    "another salt": "UPDATE lines SET salt = 'abc' WHERE number = 3",
     "another seal": "UPDATE lines SET seal = 'abc' WHERE number = 3",
     "the last line gone": "DELETE FROM lines WHERE number = 3",
     "the first line gone": "DELETE FROM lines WHERE number = 1",
     "all lines gone": "DELETE FROM lines",
     "a line more": NEW_LINE,
-    "a line before": "INSERT INTO lines SELECT 0, date, what, eps, seal FROM lines WHERE number = 1",
-    "a line replaced": "INSERT OR REPLACE INTO lines SELECT 3, date, what, eps, seal FROM lines WHERE number = 2",
+    "a line before": "INSERT INTO lines SELECT 0, date, what, eps, salt, seal FROM lines WHERE number = 1",
+    "a line replaced": "INSERT OR REPLACE INTO lines SELECT 3, date, what, eps, salt, seal FROM lines WHERE number = 2",
     "the numbering gone": "DELETE FROM sqlite_sequence",
     "a larger total": "UPDATE account SET total = '100/1'",
     "another name": "UPDATE account SET name = 'mine'",
     "two heads": "INSERT INTO account SELECT * FROM account",
     "no head": "DELETE FROM account",
+    "lines that are not taken": "CREATE TRIGGER mine BEFORE INSERT ON lines BEGIN SELECT RAISE(IGNORE); END",
+    "a trigger that waits": "CREATE TRIGGER mine AFTER INSERT ON lines WHEN new.number > 9 BEGIN DELETE FROM lines; END",
+    "a table more": "CREATE TABLE mine (number)",
 }
+
+
+def test_a_missing_trigger_shows(place):
+    """Whoever takes away what keeps plain statements from changing lines has edited the account."""
+    with closing(sqlite3.connect(place)) as database:
+        database.execute("DROP TRIGGER lines_UPDATE")
+    assert refused(place) == f"{place} {EDITED}"
 
 
 @pytest.mark.parametrize("statement", EDITS.values(), ids=EDITS)
@@ -231,6 +246,22 @@ def test_an_edited_account_is_refused(place, statement):
     assert refused(place) == f"{place} {EDITED}"
     shutil.copy(copy, place)
     assert Accountant.open(place).left == pytest.approx(3 - 1 / 3 - 1 / 4 - 0.1)
+
+
+def test_an_edit_shows_to_whoever_has_it_open(place):
+    """Each time the account is looked at."""
+    purse = Accountant.open(place)
+    edit(place, "UPDATE account SET total = '100/1'")
+    assert refusal(purse.spend, 0.1, "x", by=ValueError) == f"{place.resolve()} {EDITED}"
+
+
+def test_a_line_is_read_as_it_was_added(place):
+    """With its number, date (of the whole world), words, budget and seal."""
+    book = Ledger.open(place, None)
+    with book.exclusive() as page:
+        line = page.append("more", Fraction(1, 7))
+    assert book.lines()[-1] == line and line.date.endswith("+00:00") and len(line.seal) == 64
+    assert (line.number, line.what, line.eps) == (4, "more", Fraction(1, 7))
 
 
 def test_an_untouched_total_is_sealed_too(tmp_path):
@@ -252,12 +283,12 @@ def test_lines_belong_to_their_account(place):
 
 
 def test_seals_can_be_checked_by_others(place):
-    """Each is SHA-256 over the seal before it, the number, date, words and budget; the first seal is over the head."""
+    """Each is SHA-256 over the seal before it, number, date, words, budget and salt; the first seal is over the head."""
     database = sqlite3.connect(place)
     [(name, total, seal)] = database.execute("SELECT * FROM account").fetchall()
     assert total == "3/1" and seal == hashlib.sha256(f"{name}\0{total}".encode()).hexdigest()
-    for number, date, what, eps, found in database.execute("SELECT * FROM lines ORDER BY number").fetchall():
-        seal = hashlib.sha256("\0".join([seal, str(number), date, what, eps]).encode()).hexdigest()
+    for number, date, what, eps, salt, found in database.execute("SELECT * FROM lines ORDER BY number").fetchall():
+        seal = hashlib.sha256("\0".join([seal, str(number), date, what, eps, salt]).encode()).hexdigest()
         assert found == seal and Fraction(eps) in (Fraction(1, 3), Fraction(1, 4), Fraction(1, 10))
     assert database.execute("PRAGMA application_id").fetchone()[0].to_bytes(4, "big") == b"eps1"
     database.close()
@@ -299,6 +330,54 @@ def test_a_locked_account_is_waited_for_and_then_refused(place, monkeypatch):
     other.close()
     purse.spend(0.1, "x")
     assert len(purse.entries) == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no alarm")
+def test_whoever_waits_for_a_locked_account_can_leave(place, monkeypatch):
+    """Ctrl-C while another process has the account is heard within a second. It used to wait until the end of a minute."""
+
+    def leave(*_):
+        raise InterruptedError
+
+    monkeypatch.setattr(ledger, "PATIENCE", 20)
+    before = signal.signal(signal.SIGALRM, leave)  # as good as Ctrl-C, which would end the tests
+    with closing(sqlite3.connect(place, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")  # nothing can even be read
+        start = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            with pytest.raises(InterruptedError):
+                Accountant.open(place)
+            assert time.monotonic() - start < 5
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def test_an_account_with_two_names_is_not_added_to(place):
+    """After a crash, what SQLite has to undo lies beside the name in use then, and whoever comes by the other name adds to a
+    file that the first will undo. So nothing is spent by either; lines can be read.
+    """
+    other = place.with_name("other.account")
+    other.hardlink_to(place)
+    for name in (place, other):
+        words = f"{name} must be an account with one name, but has another (a hard link): remove that one"
+        assert refusal(Accountant.open(name).spend, 0.1, "x", by=ValueError) == words
+        assert len(Accountant.open(name).entries) == 3
+    other.unlink()
+    Accountant.open(place).spend(0.1, "x")
+    assert len(Accountant.open(place).entries) == 4
+
+
+def test_the_first_name_of_a_new_account_is_cleared_away(place):
+    """Whoever makes an account may be killed when it has taken its place and still has its hidden name."""
+    hidden, theirs = (place.with_name(f".unfinished-{i}-an.account") for i in "12")
+    hidden.hardlink_to(place)
+    theirs.write_text("theirs")
+    gone = place.with_name(".unfinished-3-an.account")
+    gone.symlink_to("nowhere")  # as if it went away meanwhile
+    Accountant.open(place).spend(0.1, "x")
+    assert sorted(path.name for path in place.parent.iterdir()) == [theirs.name, gone.name, "an.account"]
 
 
 def test_a_read_only_account_can_be_read(place):

@@ -25,6 +25,9 @@ NAMED = Hierarchy.from_frame(STORES, ["region", "store"])
 BARE = Hierarchy.from_counts(NAMED.counts, NAMED.parents)
 
 
+FLAT = Hierarchy.from_counts([[3, 4]], [None])
+
+
 def release_of(tree=NAMED, eps=None, **options):
     eps = [0.5] * len(tree.levels) if eps is None else eps
     return private_release(tree, eps, **({"budgets_from": "policy"} | options))
@@ -163,7 +166,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=repr)
+@pytest.mark.parametrize("name", NAMES)
 def test_names_come_back_as_they_were(tmp_path, name):
     """Whatever is in the name of a node or of a level; quotes are there only if needed."""
     frame = pd.DataFrame({"top": ["t", "t"], name: [name, name + "z"], "population": [2, 3]})
@@ -470,6 +473,10 @@ def test_a_release_is_found_in_its_account(folder, tmp_path):
     assert PrivateRelease.read(folder, purse).record["account"] == purse.receipt(2)
     purse.spend(0.5, "a later release")
     assert PrivateRelease.read(folder, account=purse).record["account"]["spent"] == 2.0
+    purse = Accountant.open(tmp_path / "other.account", 5)
+    for name, eps in (("large", 2), ("small", 0.5)):  # of two lines that cost different amounts, each has its own
+        release_of(FLAT, [eps], accountant=purse).save(tmp_path / name)
+        assert PrivateRelease.read(tmp_path / name, purse).record["epsilon"] == eps
 
 
 RECEIPTS = {

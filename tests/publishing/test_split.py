@@ -138,6 +138,13 @@ def test_a_forged_split_does_not_follow():
     assert not replace(choose(TREE, "optimal", total=1), chosen_on=Source.nodes(TREE)).follows_from(TREE)
 
 
+def test_a_forged_budget_does_not_follow_however_small_it_is():
+    """Weights can make one so small that a tolerance of a fixed size would pass five times as much."""
+    split = choose(TREE, "cube-root", total=1000, weights=[1e18, 1e18, 1e-12])
+    assert split.follows_from(TREE) and split.eps[2] < 1e-6
+    assert not replace(split, eps=(*split.eps[:2], 5 * split.eps[2])).follows_from(TREE)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_person_in_several_rows_needs_that_many_times_the_budget(rule):
     """For the same noise: k rows move a count by k. So a total for k rows is split as a kth of it is for one."""
@@ -175,7 +182,7 @@ BAD = {
     "a digest that is a number": json.dumps(GOOD | {"digest": 7}),
     "a digest that is none": json.dumps(GOOD | {"digest": "0" * 63 + "g"}),
     "a digest and more": json.dumps(GOOD | {"digest": GOOD["digest"] + "\n"}),
-    "no levels": json.dumps(GOOD | {"levels": [], "eps": [], "weights": None, "total": 0.0}),
+    "an empty list of levels": json.dumps(GOOD | {"levels": [], "eps": [], "weights": None, "total": 0.0}),
     "a level twice": json.dumps(GOOD | {"levels": ["region", "store", "store"]}),
     "a name too few": json.dumps(GOOD | {"levels": ["region", "store", 3], "eps": GOOD["eps"][:2], "weights": None}),
     "another total": json.dumps(GOOD | {"total": 1.1}),
@@ -201,6 +208,13 @@ def test_a_file_that_is_no_split_is_refused(tmp_path, text):
     assert (
         refusal(Split.read, file, by=ValueError) == f"{file} must hold a split in JSON as allocate writes it, with {words}"
     )
+
+
+def test_a_split_may_have_one_level(tmp_path):
+    """A table without levels above its leaves has a budget, too."""
+    split = choose(Hierarchy.from_counts([[3, 4]], [None]), "cube-root", total=1)
+    (tmp_path / "split.json").write_text(json.dumps(split.as_dict()))
+    assert Split.read(tmp_path / "split.json") == split and split.eps == (1.0,)
 
 
 def test_the_split_that_the_bad_ones_were_made_of_is_good(tmp_path):

@@ -65,7 +65,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("text", NUMBERS, ids=repr)
+@pytest.mark.parametrize("text", NUMBERS)
 def test_a_number_as_text_is_a_number(text):
     """Both expressions together say so whether an engine looks at all of a text or for its first line."""
     first_line = re.search(f"^{CELL}$", text) and not re.search(OF_NO_CELL, text)

@@ -91,3 +91,20 @@ def test_persons_are_their_letters_as_they_are():
     frame = pd.DataFrame({"id": ["a", "a ", "A", "a"]})
     assert persons("table", frame, "id").tolist() == ["a", "a ", "A", "a"]
     assert rows_beyond("table", frame, Asked((), person="id")) == 1
+
+
+def test_what_cannot_be_a_person_is_refused_by_name():
+    """Fractions, which no two engines write alike, and a column without anybody."""
+    with pytest.raises(TypeError) as refused:
+        persons("table", pd.DataFrame({"id": [1.5, 2.5]}), "id")
+    right = "person must name columns of text or of whole numbers"
+    assert clean(refused.value) == f"{right}, got 'id', which holds floating"
+    assert names("table", pd.DataFrame({"id": [None, None]}, dtype=object), "person", "id").isna().all()
+    with pytest.raises(ValueError, match=r"^table: person \('id'\) must be named in every row"):
+        rows_beyond("table", pd.DataFrame({"id": ["a", None]}), Asked((), person="id"))
+
+
+def test_counts_that_an_int64_cannot_add_up_are_refused():
+    """By their sum as floats, which cannot turn negative."""
+    with pytest.raises(ValueError, match=r"^table: count must add up to at most 2\^53 - 1"):
+        groups("table", pd.DataFrame({"town": ["x"] * 3, "n": [2**53 - 1] * 3}), Asked(["town"], count="n"))

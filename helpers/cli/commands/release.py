@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...checks import fraction
 from ...publishing.accountant import Accountant
-from ...publishing.files import check_new_folder, leftovers, new_folder
+from ...publishing.files import check_new_folder, new_folder
 from ...publishing.publish import PROMISED, WITH_THE_COUNTS, Prepared, prepare
 from ...publishing.released import PrivateRelease
 from ...publishing.split import BY_NODES
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     """Check everything, book the release, draw the noise, and write counts and record: both or neither."""
     place = check_new_folder(args.output)
     _check_account(args, place)
-    _report_leftovers(place)
+    options.report_leftovers(place, *([] if args.account is None else [Path(args.account).resolve()]))
     read = Table.read(args)
     split, levels = options.given_split(args), options.levels_of(args, read)
     tree = read.tree(levels, whole=True)
@@ -96,12 +96,6 @@ def _booked(account: str | None) -> int:
     with suppress(OSError, ValueError):
         return len(Accountant.open(account).entries) if account is not None else 0
     return 0
-
-
-def _report_leftovers(place: Path) -> None:
-    for found in leftovers(place):
-        unfinished = "is a release that was not finished; what it drew may be paid for. Remove it"
-        note(f"note: {found} {unfinished}, unless it is being written now")
 
 
 def _summary(args: argparse.Namespace, released: PrivateRelease, spellings: int) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manuscript import ROOT
 from numpy.testing import assert_allclose
-from support.oracles import assert_flat_memory, assert_reproducible, naive, watch_bars
+from support.oracles import assert_flat_memory, assert_reproducible, by_stored_releases, watch_bars
 from support.refusals import refusal
 from support.strategies import seeds, trees
 
@@ -29,7 +29,7 @@ from helpers import (
     uniform,
 )
 from helpers.example import LEVELS
-from helpers.simulation import LinearFit, error_report, expected_error, simulate, simulate_with
+from helpers.simulation import error_report, expected_error, simulate, simulate_with
 
 COLUMNS = ["bias2", "variance", "mse"]
 FAMILY = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
@@ -180,23 +180,15 @@ def test_noise_is_of_the_kind_asked_for(mechanism):
 # What is known of a release
 
 
-@settings(max_examples=40)
-@given(trees(least_levels=2), seeds(), st.integers(4, 9), st.sampled_from([0.03, 1.0]))
-def test_only_what_is_not_known_is_simulated(tree, seed, trials, each):
-    """Each level's table is that of stored releases, less the linear fit of the same clipped counts, by the definitions."""
+@settings(max_examples=60)
+@given(trees(), seeds(), st.integers(4, 9), st.sampled_from([0.03, 1.0]), st.booleans())
+def test_only_what_is_not_known_is_simulated(tree, seed, trials, each, consistent):
+    """Each level's table is that of stored releases, less what is known of the same noise, by the definitions."""
     eps = np.full(len(tree.levels), each)
-    fit = LinearFit(tree, eps, LAPLACE)
-    same, noise = np.random.default_rng(seed), np.random.default_rng(seed)
-    parts = []  # a release: for each level, h and u
-    for _ in range(trials):
-        u = fit.errors(release(tree, eps, noise, consistent=False))
-        parts.append([(x - n - ui, ui) for x, n, ui in zip(release(tree, eps, same), tree.floats, u, strict=True)])
-    found = simulate(tree, eps, trials, seed)
-    for level, row in enumerate(found.to_numpy()):
-        h, u = (np.array([release[level][i] for release in parts]) for i in (0, 1))
-        expected = np.array(naive(h, u, fit.variances[level].sum(), fit.means[level]))
+    right = by_stored_releases(tree, eps, trials, seed, consistent, LAPLACE)
+    for row, expected, n in zip(simulate(tree, eps, trials, seed, consistent).to_numpy(), right, tree.floats, strict=True):
         # Errors are small against the counts and the noise that they are differences of: rounding is a part of those.
-        size = 1e-12 * h.shape[1] * (np.abs(tree.floats[level]).max() + 100 / each) ** 2
+        size = 1e-12 * len(n) * (n.max() + 100 / each) ** 2
         assert_allclose(row[:3], expected[:3], rtol=1e-9, atol=size)
         assert_allclose(row[3:] ** 2, expected[3:] ** 2, rtol=1e-6, atol=size**2)
 

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.testing import assert_allclose
 
-from helpers import Hierarchy, release, uniform
+from helpers import Hierarchy, noisy_counts, release, uniform
 from helpers.experiments.downstream import misallocation
 from helpers.mechanisms import DISCRETE_LAPLACE, LAPLACE
+from helpers.simulation import LinearFit
 
 
 def exact_projection(values, total):
@@ -126,14 +127,16 @@ def precise(mechanism, n, b):
     return (mpmath.ncdf(a) - a * mpmath.npdf(a) + a**2 * mpmath.ncdf(-a)) / (2 * b)
 
 
-def naive(errors, u=None, known=0.0, guess=0.0):
+def naive(errors, u=None, known=None, guess=0.0):
     """The estimates and standard errors of (T, n) stored error vectors, from the definitions, pair by pair.
 
-    With u, the known part of the errors, `errors` are what is left without it.
+    With u, the known part of the errors, `errors` are what is left without it; `known` is E|u|², if that is known too.
     """
     t, half = len(errors), len(errors) // 2
     q = np.array([e @ e for e in errors])
-    if u is not None:
+    if u is not None and known is None:
+        q = ((errors + u) ** 2).sum(axis=1)
+    elif u is not None:
         means = [np.zeros(errors.shape[1]) + guess, *(np.mean(errors[:i], axis=0) for i in range(1, t))]
         q += [known + 2 * ui @ (e - m) for ui, e, m in zip(u, errors, means, strict=True)]
     bias2 = np.mean([a @ b for a, b in combinations(errors, 2)])
@@ -147,6 +150,26 @@ def naive(errors, u=None, known=0.0, guess=0.0):
     bias2_var = 4 * max(0, np.var(along, ddof=1) - noise) / t + degenerate
     variance_var = max(0, np.var(centred, ddof=1) - 4 * noise) / t + degenerate
     return bias2, np.mean(q) - bias2, np.mean(q), *np.sqrt([bias2_var, variance_var, np.var(q, ddof=1) / t])
+
+
+def by_stored_releases(tree, eps, trials, seed, consistent, mechanism):
+    """`simulate` of the paper's methods, slowly: (levels, 6) from stored releases, and what is known of the same noise."""
+    same, noise = np.random.default_rng(seed), np.random.default_rng(seed)
+    fit = LinearFit(tree, np.asarray(eps, dtype=float), mechanism) if consistent else None
+    errors, known = [], []
+    for _ in range(trials):
+        errors.append([x - n for x, n in zip(release(tree, eps, same, consistent, mechanism), tree.floats, strict=True)])
+        if fit is None:
+            noisy = noisy_counts(tree, eps, noise, mechanism)
+            known.append([x - n for x, n in zip(noisy, tree.floats, strict=True)])
+        else:
+            known.append(fit.errors(release(tree, eps, noise, False, mechanism)))
+    rows = []
+    for level in range(len(tree.levels)):
+        e, u = (np.array([one[level] for one in stored]) for stored in (errors, known))
+        told = () if fit is None else (fit.variances[level].sum(), fit.means[level])
+        rows.append(naive(e - u, u, *told))
+    return np.array(rows)
 
 
 def watch_bars(monkeypatch):

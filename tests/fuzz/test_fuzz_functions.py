@@ -158,6 +158,17 @@ def test_minimize_error(found, hierarchy, total, weights, mechanism):
         assert w @ level_errors(hierarchy, moved, mechanism)[:, 2] >= least * (1 - 1e-9)
 
 
+@law(helpers.minimize_fitted_error)
+def test_minimize_fitted_error(found, hierarchy, total, weights, mechanism):
+    """The budgets sum to the total, none is below zero, the leaves are measured, and the root rule is no better."""
+    assert_allclose(found.eps.sum(), float(total), rtol=1e-9)
+    assert (found.eps >= 0).all() and found.eps[-1] > 0
+    rule = helpers.root_rule(hierarchy, total, weights, mechanism)
+    spread = [x.sum() for x in helpers.gls_variances(hierarchy, mechanism.noise_variance(rule.eps))]
+    w = ones(hierarchy, weights)
+    assert w @ found.mse_by_level <= (w @ spread) * (1 + 1e-6)
+
+
 @law(helpers.minimize_budget, tau=powers(-1, 8))
 def test_minimize_budget(found, hierarchy, tau, weights, mechanism):
     """The error is the one that was asked for, and the split is the best of its total."""

@@ -17,9 +17,11 @@ from .. import checks
 from ..checks import Seed
 from ..hierarchy import Hierarchy, check_hierarchy, check_like
 from ..layout import Run
+from .projection import bring_within_reach, fit_families
 
 # A family adds up to less than this, signs left out, and so does its parent: their difference is no trouble for an int64.
 _HALF = 2**61
+_EXACT = 1e15  # up to here a double knows tenths of a person
 _MOST_PEOPLE = 2**40  # in a node of a tree that is published
 
 
@@ -41,6 +43,43 @@ def integer_top_down(hierarchy: Hierarchy, noisy: Sequence[ArrayLike], seed: See
         for run in runs:
             out[level][run.nodes] = fit_whole_families(out[level][run.nodes], out[level - 1][run.parents], run, rng)
     return out
+
+
+def integer_fit(hierarchy: Hierarchy, estimates: Sequence[ArrayLike], seed: Seed = None) -> list[np.ndarray]:
+    """As `integer_top_down`, for estimates that are no whole numbers, such as those of `gls`.
+
+    The nearest whole v ≥ 0 of a family is its nearest real one, rounded down, with one more for those who lost most.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> [level.tolist() for level in integer_fit(tree, [[6.6], [2.1, 4.5]])]
+    [[7], [2, 5]]
+    """
+    x = check_like("estimates", estimates, hierarchy)
+    for i, array in enumerate(x):
+        checks.refuse_if_any(f"estimates[{i}]", f"between −{_EXACT:g} and {_EXACT:g}", array, np.abs(array) > _EXACT)
+    rng = checks.generator(seed)
+    out = [np.rint(np.maximum(x[0], 0.0)).astype(np.int64)]
+    for level, runs in enumerate(hierarchy.runs, start=1):
+        whole = np.zeros(len(x[level]), dtype=np.int64)
+        for run in runs:
+            whole[run.nodes] = _nearest_whole(x[level][run.nodes].copy(), out[-1][run.parents], run, rng)
+        out.append(whole)
+    return out
+
+
+def _nearest_whole(x: np.ndarray, t: np.ndarray, run: Run, rng: np.random.Generator) -> np.ndarray:
+    """(m,) the nearest whole v ≥ 0 to x whose families add up to t: by largest remainders; equal ones draw lots."""
+    bring_within_reach(x, t.astype(np.float64), run)
+    fit_families(x, t.astype(np.float64), run)
+    whole = np.floor(x).astype(np.int64)
+    lost = np.round(x - whole, 6)  # what is equal but for rounding is equal
+    missing = t - np.add.reduceat(whole, run.starts)
+    family = np.arange(len(run.sizes)).repeat(run.sizes)
+    order = np.lexsort((rng.random(len(x)), -lost, family))
+    place = np.empty(len(x), dtype=np.int64)
+    place[order] = np.arange(len(x)) - run.starts.repeat(run.sizes)
+    whole += place < missing.repeat(run.sizes)
+    return fit_whole_families(whole, t, run, rng)  # changes nothing, unless floats were too coarse for so many people
 
 
 def fit_whole_families(x: np.ndarray, t: np.ndarray, run: Run, rng: np.random.Generator) -> np.ndarray:

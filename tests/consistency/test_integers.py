@@ -1,6 +1,6 @@
 """Whole numbers that add up: against all whole answers of small families, and by the laws of the real-valued projection."""
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from support.refusals import refusal
 from support.strategies import seeds, trees
 
 from helpers import Hierarchy, integer_top_down, layout, load_state, project_simplex, top_down
-from helpers.consistency.integers import check_width
+from helpers.consistency.integers import check_width, integer_fit
 
 
 def family(values):
@@ -218,3 +218,48 @@ def test_whole_floats_come_out_as_whole_numbers(noisy, expected):
     out = integer_top_down(family([1, 1]), arrays)
     assert [x.dtype for x in out] == [np.int64, np.int64] and out[1].tolist() == expected
     assert [x.tolist() for x in arrays] == noisy
+
+
+# Estimates that are no whole numbers
+
+
+@given(st.lists(st.floats(-3, 6), min_size=1, max_size=4), st.floats(-1, 8), seeds())
+def test_a_fitted_family_is_the_nearest_in_whole_numbers(x, top, seed):
+    """Among all whole families that sum to the rounded parent, none is nearer to the estimates."""
+    tree = Hierarchy.from_counts([[len(x)], [1] * len(x)], [None, [0] * len(x)])
+    (parent,), family = integer_fit(tree, [[top], x], seed)
+    assert parent == round(max(top, 0)) or abs(parent - max(top, 0)) == 0.5
+    assert family.sum() == parent and (family >= 0).all()
+    every = (c for c in product(range(parent + 1), repeat=len(x)) if sum(c) == parent)
+    least = min(sum((a - b) ** 2 for a, b in zip(c, x, strict=True)) for c in every)
+    assert ((family - x) ** 2).sum() <= least + 1e-4  # remainders that differ by less than 1e-6 draw lots
+
+
+@given(trees(), seeds())
+def test_a_fitted_tree_is_whole_and_adds_up(tree, seed):
+    """Whatever the estimates are: no count below zero, parents the exact sums of their children."""
+    rng = np.random.default_rng(seed)
+    found = integer_fit(tree, [n + rng.normal(0, 9, len(n)) for n in tree.floats], seed)
+    assert all(x.dtype == np.int64 and (x >= 0).all() for x in found)
+    for level, (above, below) in enumerate(pairwise(found)):
+        fertile, _ = tree.families[level]
+        assert (tree.sum_children(level, below)[fertile] == above[fertile]).all()
+
+
+def test_whole_estimates_that_add_up_stay_as_they_are():
+    """There is nothing to fit."""
+    tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    assert [x.tolist() for x in integer_fit(tree, tree.floats)] == [[5], [2, 3]]
+
+
+def test_equal_remainders_draw_lots():
+    """Of two equals, each gets the odd person in half of 400 fits (four standard errors of 10; seed 1)."""
+    tree, rng = Hierarchy.from_counts([[3], [1, 2]], [None, [0, 0]]), np.random.default_rng(1)
+    first = sum(int(integer_fit(tree, [[3.0], [1.5, 1.5]], rng)[1][0]) - 1 for _ in range(400))
+    assert abs(first - 200) < 40
+
+
+def test_estimates_too_large_for_floats_are_refused():
+    """Where a double no longer knows a tenth of a person, by name and place."""
+    tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    assert "estimates[1] must be between" in refusal(integer_fit, tree, [[5.0], [2.0, 1e16]], by=ValueError)

@@ -60,7 +60,7 @@ def noisy_counts(
     [1, 2]
     """
     budgets, kind = check_eps(hierarchy, eps, mechanism, unmeasured=True)
-    return _measured(hierarchy, budgets, checks.generator(seed), kind)
+    return measure(hierarchy, budgets, checks.generator(seed), kind)
 
 
 def draw(
@@ -78,14 +78,20 @@ def draw(
     """
     if method in (METHODS["clip"], METHODS["top_down"]) and eps.all():
         return _run_by_run(hierarchy, eps, rng, method is METHODS["top_down"], mechanism, before)
-    variances = np.full(len(eps), np.inf)
-    variances[eps > 0] = mechanism.noise_variance(eps[eps > 0])
-    found = method(hierarchy, _measured(hierarchy, eps, rng, mechanism), variances)
+    found = method(hierarchy, measure(hierarchy, eps, rng, mechanism), noise_variances(eps, mechanism))
     # Copies, because errors are computed in place, and a method may hand out arrays that it keeps.
     return [x.copy() for x in check_like("consistent()", found, hierarchy)]
 
 
-def _measured(hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, mechanism: Mechanism) -> list[np.ndarray]:
+def noise_variances(eps: np.ndarray, mechanism: Mechanism) -> np.ndarray:
+    """(L,) variance of a measurement at each level; infinite where nothing is spent."""
+    variances = np.full(len(eps), np.inf)
+    variances[eps > 0] = mechanism.noise_variance(eps[eps > 0])
+    return variances
+
+
+def measure(hierarchy: Hierarchy, eps: np.ndarray, rng: np.random.Generator, mechanism: Mechanism) -> list[np.ndarray]:
+    """`noisy_counts`, unchecked."""
     out = [np.empty(n) for n in hierarchy.sizes]
     for noise, counts, budget in zip(out, hierarchy.floats, eps, strict=True):
         if budget:

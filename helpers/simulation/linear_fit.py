@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..consistency.least_squares import gls_variances
 from ..hierarchy import Hierarchy
 from ..mechanisms import Mechanism
 
@@ -73,3 +74,49 @@ class LinearFit:
     def _spread(self, level: int, x: np.ndarray) -> np.ndarray:
         """(n,) for each node of a level, what its family has."""
         return x.repeat(self._families[level - 1][2])
+
+
+class GlsFit:
+    """The same for least squares that are made non-negative top-down: above the leaves, almost nothing is ever below zero.
+
+    So there u is the error of `gls` itself, which is linear. The leaves of a family keep their distances, up to clipping:
+
+        u = z − w (Σ z − u_parent), as above, where z and u_parent now share noise: Cov(z_i, u_parent) = c (MSE_i + N_i b_i)
+
+    with c = Var(u_parent)/(k v), what one of k leaves of noise variance v counts for in the estimate of their parent. (Of a
+    clipped count and its noise X, E[max(−N, X) X] = MSE + N b: what is clipped is −N − X.)
+    """
+
+    def __init__(self, hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism, v: np.ndarray) -> None:
+        n, e = hierarchy.floats[-1], eps[-1]
+        b, mse = mechanism.bias_unchecked(n, e), mechanism.mse_unchecked(n, e)
+        noise = mse - b * b
+        self._truth, self._centre = hierarchy.floats, n + b
+        self.variances = [*gls_variances(hierarchy, v)[:-1], noise]  #: (n,) Var(u) of each level
+        self.means = [*(np.zeros(size) for size in hierarchy.sizes[:-1]), b]  #: (n,) mean of the linear fit
+        self._share = np.zeros_like(n)
+        if len(eps) == 1:
+            return
+        self._fertile, self._starts = hierarchy.families[-1]
+        self._sizes = np.diff(self._starts, append=len(n))
+        above = 1 - np.exp(-n * np.sqrt(2 / v[-1])) / 2
+        w = self._share = above / self._spread(self._sums(above))
+        parent = self.variances[-2][self._fertile]
+        shared = self._spread(parent / self._sizes / v[-1]) * (mse + n * b)
+        gap = self._sums(noise - 2 * shared) + parent
+        self.variances[-1] = noise - 2 * w * (noise - shared) + w * w * self._spread(gap)
+        self.means[-1] = b - w * self._spread(self._sums(b))
+
+    def errors(self, fitted: Sequence[np.ndarray], noisy: np.ndarray) -> list[np.ndarray]:
+        """u of every level, from the estimates of `gls` and the noisy leaves."""
+        out = [x - n for x, n in zip(fitted[:-1], self._truth, strict=False)]
+        z = np.maximum(noisy, 0.0) - self._centre
+        if out:
+            z -= self._share * self._spread(self._sums(z) - out[-1][self._fertile])
+        return [*out, z]
+
+    def _sums(self, x: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(x, self._starts)
+
+    def _spread(self, x: np.ndarray) -> np.ndarray:
+        return x.repeat(self._sizes)

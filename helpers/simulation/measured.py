@@ -1,6 +1,7 @@
 """The error of a release, level by level, measured over simulated ones; what is estimated and how is in `stream`."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,15 +10,19 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..allocation import Budgets, check_eps
 from ..checks import Seed
-from ..consistency.methods import METHODS, method_of
+from ..consistency.least_squares import gls
+from ..consistency.methods import METHODS, Method, method_of
+from ..consistency.projection import top_down
 from ..hierarchy import Hierarchy, check_hierarchy, check_like
 from ..mechanisms import Mechanism
-from ..releasing import draw
+from ..releasing import draw, measure, noise_variances
 from .closed_form import expected_error, relative_errors
-from .linear_fit import LinearFit
+from .linear_fit import GlsFit, LinearFit
 from .stream import ESTIMATES, ErrorStream
 
 Parts = Iterable[tuple[np.ndarray, ...]]  # of each level, what its ErrorStream takes in
+Once = Callable[[np.random.Generator], Parts]  # one release
+Told = dict[str, Any]  # what an ErrorStream is told of a level's errors
 
 
 def simulate(
@@ -37,8 +42,8 @@ def simulate(
     `release`, so comparing methods is a loop.
 
     What is known is not simulated. Of the paper's release, with its top-down fit, most of the error is known in closed form
-    (see `LinearFit`): a few dozen trials say what took millions, and the top level, which is not fitted to anything, is
-    known altogether. Of counts that are only clipped, no more is taken as known than that the noise itself has mean zero,
+    (see `LinearFit`), and of "gls" nearly all of it: a few dozen trials say what took millions. The top level of the paper's
+    release, which is not fitted to anything, is known altogether. Of counts that are only clipped, no more is taken as known than that the noise itself has mean zero,
     so that the closed forms can be checked by it.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
@@ -46,30 +51,10 @@ def simulate(
     ['bias2', 'variance', 'mse', 'bias2_se', 'variance_se', 'mse_se']
     """
     budgets, kind = check_eps(hierarchy, eps, mechanism, unmeasured=True)
-    method, before = method_of(consistent), list[np.ndarray]()
-    if method not in (METHODS["clip"], METHODS["top_down"]) or not budgets.all():
-        return _plain(hierarchy, lambda rng: draw(hierarchy, budgets, rng, method, kind), trials, seed)
-    if method is METHODS["clip"]:
-
-        def clip(rng: np.random.Generator) -> Parts:
-            clipped = draw(hierarchy, budgets, rng, method, kind, before)
-            for x, noisy, n in zip(clipped, before, hierarchy.floats, strict=True):
-                x -= noisy  # what clipping added
-                noisy -= n  # the noise
-            return zip(clipped, before, strict=True)
-
-        return _measured(hierarchy, clip, trials, seed, [{} for _ in budgets])
-    fit = LinearFit(hierarchy, budgets, kind)
-
-    def fitted(rng: np.random.Generator) -> Parts:
-        released = draw(hierarchy, budgets, rng, method, kind, before)
-        for x, n, u in zip(released, hierarchy.floats, fit.errors(before), strict=True):
-            x -= n
-            x -= u
-        return zip(released, before, strict=True)
-
-    parts = zip(fit.variances, fit.means, strict=True)
-    return _measured(hierarchy, fitted, trials, seed, [{"known": v.sum(), "guess": m} for v, m in parts])
+    method = method_of(consistent)
+    if method in _KNOWN and (budgets.all() or method is METHODS["gls"]):
+        return _measured(hierarchy, *_KNOWN[method](hierarchy, budgets, kind), trials, seed)
+    return _plain(hierarchy, lambda rng: draw(hierarchy, budgets, rng, method, kind), trials, seed)
 
 
 def simulate_with(
@@ -117,6 +102,63 @@ def error_report(hierarchy: Hierarchy, eps: Budgets, trials: int, seed: Seed = N
     return pd.DataFrame(columns)
 
 
+def _clipped(hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism) -> tuple[Once, list[Told]]:
+    """Known of clipped counts: the noise has mean zero."""
+    noisy = list[np.ndarray]()
+
+    def once(rng: np.random.Generator) -> Parts:
+        clipped = draw(hierarchy, eps, rng, METHODS["clip"], mechanism, noisy)
+        for x, y, n in zip(clipped, noisy, hierarchy.floats, strict=True):
+            x -= y  # what clipping added
+            y -= n  # the noise
+        return zip(clipped, noisy, strict=True)
+
+    return once, [{} for _ in eps]
+
+
+def _fitted_top_down(hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism) -> tuple[Once, list[Told]]:
+    """Known of the paper's release: its linear fit."""
+    fit, clipped = LinearFit(hierarchy, eps, mechanism), list[np.ndarray]()
+
+    def once(rng: np.random.Generator) -> Parts:
+        released = draw(hierarchy, eps, rng, METHODS["top_down"], mechanism, clipped)
+        return _without(hierarchy, released, fit.errors(clipped))
+
+    return once, _told(fit)
+
+
+def _fitted_by_least_squares(hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism) -> tuple[Once, list[Told]]:
+    """Known of least squares: all above the leaves, and the linear fit of those."""
+    v = noise_variances(eps, mechanism)
+    fit = GlsFit(hierarchy, eps, mechanism, v)
+
+    def once(rng: np.random.Generator) -> Parts:
+        noisy = measure(hierarchy, eps, rng, mechanism)
+        estimates = gls(hierarchy, noisy, v / v[-1])
+        return _without(hierarchy, top_down(hierarchy, estimates), fit.errors(estimates, noisy[-1]))
+
+    return once, _told(fit)
+
+
+_KNOWN: dict[Method, Callable[[Hierarchy, np.ndarray, Mechanism], tuple[Once, list[Told]]]] = {
+    METHODS["clip"]: _clipped,
+    METHODS["top_down"]: _fitted_top_down,
+    METHODS["gls"]: _fitted_by_least_squares,
+}
+
+
+def _without(hierarchy: Hierarchy, released: list[np.ndarray], known: list[np.ndarray]) -> Parts:
+    """The errors of a release without their known part, and that part."""
+    for x, n, u in zip(released, hierarchy.floats, known, strict=True):
+        x -= n
+        x -= u
+    return zip(released, known, strict=True)
+
+
+def _told(fit: LinearFit | GlsFit) -> list[Told]:
+    return [{"known": v.sum(), "guess": m} for v, m in zip(fit.variances, fit.means, strict=True)]
+
+
 def _plain(
     hierarchy: Hierarchy, once: Callable[[np.random.Generator], list[np.ndarray]], trials: int, seed: Seed
 ) -> pd.DataFrame:
@@ -125,18 +167,16 @@ def _plain(
     def errors(rng: np.random.Generator) -> Parts:
         return [(np.subtract(x, n, out=x),) for x, n in zip(once(rng), hierarchy.floats, strict=True)]
 
-    return _measured(hierarchy, errors, trials, seed, [{} for _ in hierarchy.levels])
+    return _measured(hierarchy, errors, [{} for _ in hierarchy.levels], trials, seed)
 
 
-def _measured(
-    hierarchy: Hierarchy, once: Callable[[np.random.Generator], Parts], trials: int, seed: Seed, known: Sequence[dict]
-) -> pd.DataFrame:
-    """`trials` releases, level by level into streams; `known` is what each stream is told of its errors beforehand."""
+def _measured(hierarchy: Hierarchy, once: Once, told: Sequence[Told], trials: int, seed: Seed) -> pd.DataFrame:
+    """`trials` releases, level by level into streams; `told` is what each stream knows of its errors beforehand."""
     from tqdm import tqdm
 
     trials = checks.whole("trials", trials, least=2, most=checks.MOST_TRIALS)
     rng = checks.generator(seed)
-    levels = [ErrorStream(len(n), trials, **told) for n, told in zip(hierarchy.counts, known, strict=True)]
+    levels = [ErrorStream(len(n), trials, **known) for n, known in zip(hierarchy.counts, told, strict=True)]
     for _ in tqdm(range(trials), desc="releases", delay=1, leave=False):
         for level, parts in zip(levels, once(rng), strict=True):
             level.add(*parts)

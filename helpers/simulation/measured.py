@@ -43,8 +43,8 @@ def simulate(
 
     What is known is not simulated. Of the paper's release, with its top-down fit, most of the error is known in closed form
     (see `LinearFit`), and of "gls" nearly all of it: a few dozen trials say what took millions. The top level of the paper's
-    release, which is not fitted to anything, is known altogether. Of counts that are only clipped, no more is taken as known than that the noise itself has mean zero,
-    so that the closed forms can be checked by it.
+    release, which is not fitted to anything, is known altogether. Of counts that are only clipped, no more is taken as known
+    than that the noise itself has mean zero, so that the closed forms can be checked by it.
 
     >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
     >>> simulate(tree, eps=[0.5, 0.5], trials=1000, seed=1).columns.tolist()

@@ -8,8 +8,6 @@ from numpy import array, exp, log
 from . import Exercise
 
 _EPS = array([0.1, 0.1, 0.3])  # state, tracts, blocks
-_P, _P2 = (odds / (1 + odds) for odds in exp([0.5, 1.0]))  # how sure one can be after even odds, at ε = 0.5 and at ε = 1
-_LOSS = log(0.55 / 0.45)  # the least that makes 55% of even odds
 
 
 def _loss(*changed: int) -> float:
@@ -19,6 +17,11 @@ def _loss(*changed: int) -> float:
 def _both(*changed: int) -> list[float]:
     """The loss, and the budgets in the same proportions that bring it down to 0.5."""
     return [_loss(*changed), *(_EPS * 0.5 / _loss(*changed))]
+
+
+def _surest(eps: float) -> list[float]:
+    """The ε, and how sure one can be after even odds."""
+    return [eps, 1 / (1 + exp(-eps))]
 
 
 EXERCISES = {
@@ -34,16 +37,19 @@ EXERCISES = {
         "The loss is the logarithm of a ratio: how likely zero is with nobody there, over how likely with one person.",
         (0.5, "That is the loss of clipping alone. How likely is zero under the colleague's rule, if nobody is there?"),
         (2 * exp(0.5), "That is the ratio of the two probabilities. The loss is its logarithm."),
-        (log(2), "With one person, the count must fall by one before it is clipped to zero. `cdf(0.0, 1, eps=0.5)` knows."),
+        (log(2), "With one person, the count must fall by one before it is clipped to zero. How likely is that?"),
         (log(exp(-0.5) / 2), "You divided the wrong way round: the empty block is on top."),
     ),
-    "ex-01-odds": Exercise(
-        [_P, _LOSS],
-        "Odds after the release are odds before, times the ratio of the two likelihoods. Even odds are 1 to 1.",
-        ([exp(0.5) / 2, log(1.1)], "You multiplied the probability. What an output multiplies is the odds, p / (1 − p)."),
-        ([_P, 0.1], "The first is right. For the second, turn the probability into odds, and take the logarithm."),
-        ([_P2, _LOSS / 2], "You let the ratio of the two likelihoods be exp(2ε). The definition bounds it by exp(ε), once."),
-        rtol=4e-3,
+    "ex-01-scale": Exercise(
+        lambda: _surest(0.5 * 2**0.5),
+        "The variance of Laplace noise of scale b is 2b². Which b has the colleague's noise, and which ε belongs to it?",
+        (lambda: _surest(0.5), "That is what the colleague promises. The scale of the noise is not its standard deviation."),
+        (lambda: _surest(0.5 / 2**0.5), "The other way round: is that noise larger or smaller than it should be?"),
+        (lambda: _surest(1.0), "You took the standard deviation for the variance. The variance is its square."),
+        (
+            lambda: [0.5 * 2**0.5, exp(0.5 * 2**0.5) / 2],
+            "The ε is right. You multiplied the probability. What an output multiplies is the odds, p / (1 − p).",
+        ),
     ),
     "ex-01-household": Exercise(
         lambda: _both(0, 8, 8),

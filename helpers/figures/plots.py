@@ -33,12 +33,22 @@ def tree(hierarchy: Hierarchy) -> Figure:
 
 
 @in_style
-def privacy_loss(outputs: np.ndarray, losses: Mapping[str, np.ndarray], eps: float, unit: str = "released count") -> Figure:
-    """The privacy loss ln(p(z|D)/p(z|D′)) over outputs z, one line for each mechanism, between the bounds ±ε."""
+def privacy_loss(
+    outputs: np.ndarray,
+    losses: Mapping[str, np.ndarray],
+    eps: float,
+    unit: str = "released count",
+    points: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None,
+) -> Figure:
+    """The privacy loss ln(p(z|D)/p(z|D′)) over outputs z, one line for each mechanism, between the bounds ±ε.
+
+    `points` are measured: output, loss, standard error."""
     figure, axes = plt.subplots(figsize=(6.4, 3.0), layout="constrained")
     axes.axhspan(-eps, eps, color=SKY, alpha=0.18, label=f"allowed: −ε to ε (ε = {eps:g})")
     for (name, loss), colour, dash in zip(losses.items(), (BLUE, RED, GREEN), ("-", "--", ":"), strict=False):
         axes.plot(outputs, loss, dash, color=colour, label=name)
+    for (name, (x, loss, se)), colour, marker in zip((points or {}).items(), (ORANGE, PURPLE), "os", strict=False):
+        axes.errorbar(x, loss, 2 * se, fmt=marker, color=colour, mfc="white", capsize=3, label=name)  # two standard errors
     axes.set(xlabel=unit, ylabel="privacy loss (natural log)")
     figure.legend(loc="outside upper left", ncols=3)
     return figure

@@ -1,6 +1,7 @@
 """Every figure draws what it gets. What holds for all of them is in test_figures.py."""
 
 import matplotlib
+import numpy as np
 import pytest
 from support.drawn import TREE
 
@@ -20,6 +21,16 @@ def test_errors_are_released_minus_true():
     released = [n + i for i, n in enumerate(TREE.floats)]
     (dots,) = [line for line in plots.stages(TREE, {"step": released}).axes[0].lines if line.get_label() == "step"]
     assert dots.get_xdata().tolist() == [0, 1, 1, 2, 2, 2]
+
+
+def test_measured_losses_have_bars_of_two_standard_errors():
+    """Points are drawn where they were measured, beside the lines, with their errors."""
+    points = {"measured": (np.array([1.0, 2.0]), np.array([0.5, -0.5]), np.array([0.1, 0.2]))}
+    axes = plots.privacy_loss(np.array([1.0, 2.0]), {"exact": np.zeros(2)}, eps=1.0, points=points).axes[0]
+    [(dots, _, [bars])] = axes.containers
+    assert dots.get_xydata().tolist() == [[1, 0.5], [2, -0.5]]
+    assert np.allclose([segment[:, 1] for segment in bars.get_segments()], [[0.3, 0.7], [-0.9, -0.1]])
+    assert {text.get_text() for text in axes.figure.legends[0].texts} >= {"exact", "measured"}
 
 
 def test_stages_need_names():

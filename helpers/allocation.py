@@ -252,17 +252,17 @@ def _root_step(eps: np.ndarray, marginal: np.ndarray, curvature: np.ndarray, tot
     """(L,) the next budgets: one step of Newton's method.
 
     The marginal error M_l falls like 1/ε^k (k = 3 for Laplace noise), so the method
-    works on G_l = M_l^(−1/k), almost a straight line in ε: find steps that make G
-    equal at all levels and add up to zero.
+    works on G_l = M_l^(−1/k), almost a straight line in ε: find steps δ that make G
+    equal at all levels and add up to zero. reach: G/G′ · change: δ/ε
     """
     M, e = marginal.tolist(), eps.tolist()  # of a handful of numbers, plain Python is faster than NumPy
     G = [m ** (-1 / k) for m in M]
-    slope = [g * c / (k * m) for g, c, m in zip(G, curvature.tolist(), M, strict=True)]
-    mu = sum([g / s for g, s in zip(G, slope, strict=True)]) / sum([1 / s for s in slope])
-    step = [(mu - g) / s for g, s in zip(G, slope, strict=True)]
+    reach = [k * m / c for m, c in zip(M, curvature.tolist(), strict=True)]
+    mu = sum(reach) / sum([r / g for r, g in zip(reach, G, strict=True)])
+    change = [(mu / g - 1) * r / x for g, r, x in zip(G, reach, e, strict=True)]
     # Stay inside ε > 0: go at most nine tenths of the way to the boundary.
-    part = 0.9 / max(0.9, *[-d / x for d, x in zip(step, e, strict=True)])
-    new = [x + part * d for d, x in zip(step, e, strict=True)]
+    part = 0.9 / max(0.9, -min(change))
+    new = [x * (1 + part * d) for x, d in zip(e, change, strict=True)]
     return np.array(new) * (total / sum(new))
 
 

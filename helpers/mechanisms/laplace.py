@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 from .. import checks
 from .base import X_MAX, Mechanism
 
+# From here on, h and its derivatives are at their limits, to the last bit; and exp(−x) is far from the numbers below
+# 1e-308, which are slow to compute with.
+_FLAT = 100.0
 # (256, 8) the bits of every byte as signs: one look-up turns a random byte into eight random signs.
 _SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
 
@@ -53,7 +56,7 @@ def h(x: np.ndarray) -> np.ndarray:
     >>> float(h(np.array(0.0)))
     1.0
     """
-    x = np.minimum(x, X_MAX)
+    x = np.minimum(x, _FLAT)
     return 2 - (1 + x) * np.exp(-x)
 
 
@@ -66,7 +69,7 @@ def h_slope_and_curvature(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> [float(v) for v in h_slope_and_curvature(np.array(0.0))]
     [2.0, 6.0]
     """
-    x = np.minimum(x, X_MAX)
+    x = np.minimum(x, _FLAT)
     decay = np.exp(-x)
     x_decay = x * decay
     xx_decay = x * x_decay

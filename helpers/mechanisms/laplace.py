@@ -97,9 +97,8 @@ class _Laplace(Mechanism):
 
     def derivatives(self, n: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         slope, curvature = h_slope_and_curvature(n * b)
-        inverse = 1 / b  # one division, and products: powers of arrays are slow
-        unit = inverse * inverse * inverse
-        return slope * unit, curvature * (unit * inverse)
+        cube = b * b * b  # products, because powers of arrays are slow
+        return slope / cube, curvature / (cube * b)
 
     def draw(self, rng: np.random.Generator, budget: float, out: np.ndarray) -> None:
         simulated_laplace(rng, 1 / budget, out)

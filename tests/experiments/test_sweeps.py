@@ -13,7 +13,15 @@ from support.strategies import seeds, trees
 from helpers import Allocation, Hierarchy, expected_error, experiments, load_state, minimize_error, prior, simulate, uniform
 from helpers.allocation import minimize_budget
 from helpers.experiments import budgets, compared_rules, measure, over_levels, ratio, recut, regret, sweeps, z_scores
-from helpers.experiments.sweeps import predicted_gain, prior_regret, promises, state_experiment, sweep, trials
+from helpers.experiments.sweeps import (
+    consistency_change,
+    predicted_gain,
+    prior_regret,
+    promises,
+    state_experiment,
+    sweep,
+    trials,
+)
 
 LEVELS = ["state", "tract", "block"]
 PARENTS = [None, [0, 0], [0, 0, 1]]
@@ -347,3 +355,13 @@ def test_z_scores_count_in_standard_errors():
     measured = pd.DataFrame(rows | {"bias2_se": [0.5, 0.0], "variance_se": [2.0, 1.0], "mse_se": [1.0, 4.0]})
     expected = pd.DataFrame({"bias2": [1.0, 1e-5, 9], "variance": [9.0, 9.0, 9], "mse": [10.0, 14.0, 9]})
     assert_allclose(z_scores(measured, expected), [[2, -0.5, 0], [-0.1, 1, -1]])
+
+
+def test_the_change_by_consistency_is_in_percent_of_the_closed_form():
+    """By hand: 3 after 4 is −25%, give or take 2.5% if 3 is known to 0.1; the rows are those of `fitted`."""
+    expected = pd.DataFrame({"bias2": [4.0, 1.0], "variance": [10.0, 1.0], "mse": [14.0, 2.0]}, ["a", "b"])
+    fitted = pd.DataFrame({"bias2": [3.0], "variance": [10.5], "mse": [13.5]}, ["a"])
+    fitted = fitted.assign(bias2_se=0.1, variance_se=0.2, mse_se=0.7)
+    change = consistency_change(fitted, expected).loc["a"]
+    assert_allclose(change[["bias2", "variance", "mse"]].tolist(), [-25, 5, -100 / 28])
+    assert_allclose(change[["bias2_se", "variance_se", "mse_se"]].tolist(), [2.5, 2, 5])

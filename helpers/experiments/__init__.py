@@ -6,6 +6,7 @@ from .sweeps import (
     TOTALS,
     Experiment,
     Rule,
+    agreement,
     budgets,
     compared_rules,
     consistency_change,
@@ -24,7 +25,7 @@ from .sweeps import (
 )
 
 __all__ = [
-    "Experiment", "GRID", "Rule", "TOTALS", "budgets", "compared_rules", "consistency_change", "leaf_bias", "measure",
-    "over_levels", "predicted_gain", "prior_regret", "promises", "ratio", "recut", "regret", "state_experiment", "sweep",
-    "trials", "z_scores",
+    "Experiment", "GRID", "Rule", "TOTALS", "agreement", "budgets", "compared_rules", "consistency_change", "leaf_bias",
+    "measure", "over_levels", "predicted_gain", "prior_regret", "promises", "ratio", "recut", "regret", "state_experiment",
+    "sweep", "trials", "z_scores",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from helpers import Allocation, Hierarchy, expected_error, experiments, load_sta
 from helpers.allocation import minimize_budget
 from helpers.experiments import budgets, compared_rules, measure, over_levels, ratio, recut, regret, sweeps, z_scores
 from helpers.experiments.sweeps import (
+    agreement,
     consistency_change,
     predicted_gain,
     prior_regret,
@@ -365,3 +366,24 @@ def test_the_change_by_consistency_is_in_percent_of_the_closed_form():
     change = consistency_change(fitted, expected).loc["a"]
     assert_allclose(change[["bias2", "variance", "mse"]].tolist(), [-25, 5, -100 / 28])
     assert_allclose(change[["bias2_se", "variance_se", "mse_se"]].tolist(), [2.5, 2, 5])
+
+
+MANY = Hierarchy.from_counts([[4000], [2, 6] * 500], [None, [0] * 1000])
+CLOSED = sweep(compared_rules(MANY, MANY), [0.5, 1.0, 2.0], lambda eps: expected_error(MANY, eps))
+
+
+@pytest.mark.parametrize("column, wrong", [("bias2", 1.05), ("variance", 1.02), ("mse", 0.98)])
+def test_agreement_finds_a_closed_form_that_is_wrong(column, wrong):
+    """Right ones agree; one that is off by more than `notices` does not. The top, one node, is not compared."""
+    measured = measure(MANY, compared_rules(MANY, MANY), [0.5, 1.0, 2.0], 400, 1, False)
+    right = agreement(measured, CLOSED)
+    assert right.agree.all() and right.comparisons.max() == 6
+    assert right.notices[column] < 100 * abs(wrong - 1)
+    found = agreement(measured, CLOSED.assign(**{column: CLOSED[column] * wrong})).agree
+    assert not found[column] and found.drop(column).all()
+
+
+def test_too_few_releases_to_compare_are_refused():
+    """With four releases nothing is known to 5%."""
+    measured = measure(TRUTH, RULES, [1.0], 4, 1, False)
+    assert "more releases" in refusal(agreement, measured, sweep(RULES, [1.0], lambda eps: expected_error(TRUTH, eps)))

@@ -24,7 +24,6 @@ from .scores import look_normal, noticed
 
 Rule = Callable[[float], Allocation]
 
-SEEN = 1e-5  # of the MSE: a Bias² below that does not show in some hundred releases
 TOTALS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)  # budgets that are simulated
 GRID = tuple(np.linspace(0.3, 5, 48).round(3).tolist())  # budgets that closed forms are drawn for
 
@@ -94,7 +93,7 @@ def z_scores(measured: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
     True
     """
     se = measured[[f"{column}_se" for column in COLUMNS]].to_numpy()
-    floor = SEEN * measured[["mse"]].to_numpy()
+    floor = 1e-5 * measured[["mse"]].to_numpy()
     return (measured[COLUMNS] - expected.reindex(measured.index)[COLUMNS]) / np.maximum(se, floor)
 
 
@@ -103,8 +102,7 @@ def agreement(measured: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
 
     `largest`, `mean` and `spread` are of the z-scores of the `comparisons` made, `agree` is what `look_normal` says of them,
     and `notices` is the error of a closed form, in percent, that would be found in 9 of 10 runs. Compared is what is known
-    to 5%: few nodes, or bias that clipping shows too rarely, have scores with long tails. (And a Bias² above the floor of
-    `z_scores`.)
+    to 5%: of few nodes, or of a bias that clipping shows too rarely, scores have long tails.
 
     >>> tree = Hierarchy.from_counts([[2000], [2] * 1000], [None, [0] * 1000])
     >>> rules = {"uniform": lambda total: uniform(tree, total)}
@@ -112,16 +110,16 @@ def agreement(measured: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
     >>> agreement(measure(tree, rules, [1, 2], 400, 1, False), swept).agree.tolist()
     [True, True, True]
     """
-    z, closed = z_scores(measured, expected), expected.reindex(measured.index)
-    rows = {}
+    closed, rows = expected.reindex(measured.index), {}
     for column in COLUMNS:
-        se = measured[f"{column}_se"]
-        seen = (se < 0.05 * measured[column]) & (se > (SEEN * measured.mse if column == "bias2" else 0))
-        if seen.sum() < 2:
-            raise ValueError(f"measured must know {column} to 5% in two rows at least, got {seen.sum()}: more releases")
-        scores, power = z[column][seen], 100 * noticed(closed[column][seen], se[seen])
-        shape = {"largest": scores.abs().max(), "mean": scores.mean(), "spread": scores.std(ddof=0)}
-        rows[column] = {"comparisons": len(scores), **shape, "agree": look_normal(scores), "notices": power}
+        known = (measured[f"{column}_se"] > 0) & (measured[f"{column}_se"] < 0.05 * measured[column])
+        if known.sum() < 2:
+            raise ValueError(f"measured must know {column} to 5% in two rows at least, got {known.sum()}: more releases")
+        found, formula, se = measured[column][known], closed[column][known], measured[f"{column}_se"][known]
+        z = (found - formula) / se
+        shape = {"largest": z.abs().max(), "mean": z.mean(), "spread": z.std(ddof=0)}
+        power = {"agree": look_normal(z), "notices": 100 * noticed(formula, se)}
+        rows[column] = {"comparisons": len(z), **shape, **power}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

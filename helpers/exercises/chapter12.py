@@ -75,7 +75,7 @@ EXERCISES = {
         (lambda: _needed(raw=1), "Your Bias² is the squared mean error, which is too high already. Take the debiased one."),
         (lambda: _needed(rule="optimal"), "That is the optimal split. Take the row of the uniform one."),
         (lambda: _needed(weight="quadratic"), "These are quadratic weights. Take the row of the linear ones."),
-        rtol=0.2,
+        rtol=0.05,
     ),
     "ex-12-power": Exercise(
         _best,

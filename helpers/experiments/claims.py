@@ -23,7 +23,7 @@ _BINDING = re.compile(r"<!--=.*?-->", re.DOTALL)
 class Claim:
     """One statement, figure or sentence of the paper, and where this book checks it.
 
-    `measured` binds its numbers to expressions, as the text of a chapter does: `4.6<!--= expression -->`.
+    `measured` and `reasoning` bind their numbers to expressions, as the text of a chapter does: `4.6<!--= expression -->`.
     """
 
     id: str
@@ -36,7 +36,7 @@ class Claim:
     verdict: str
     holds: str
     qualified: str = "False"
-    reasoning: str = ""  # why these conditions are the right reading of the sentence, and why the verdict is not another
+    reasoning: str = ""  # why this reading of the sentence, why no other verdict, and whose threshold
 
     def found_verdict(self, names: Mapping[str, Any]) -> str:
         """The verdict that the evidence gives, in the names of the claim's chapter.
@@ -73,10 +73,10 @@ def by_part(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
 
 
 def as_markdown(claims: Sequence[Claim]) -> str:
-    """The claims as text: mark and verdict, place in the paper and in the book, what is said and what was found.
+    """The claims as text: mark, what is said, where in the paper and in the book, what was found, and the reasons, folded.
 
     >>> print(as_markdown(load()[:1]).splitlines()[0])
-    - **✓ reproduced** · Figure 1 and Table 1 · checked in [chapter 1](#fig-virginia)
+    - **✓ The example tree of Virginia has 450 people in two tracts and five blocks, and its levels add up.**
     """
     return "\n\n".join(_entry(claim) for claim in claims)
 
@@ -84,8 +84,10 @@ def as_markdown(claims: Sequence[Claim]) -> str:
 def _entry(claim: Claim) -> str:
     number = int(claim.chapter[:2])
     return (
-        f"- **{MARKS[claim.verdict]} {claim.verdict}** · {claim.where} · checked in [chapter {number}](#{claim.cell})\n\n"
-        f"  > {claim.says}\n\n"
+        f"- **{MARKS[claim.verdict]} {claim.says}**\n"
+        f"  ({claim.where}; [chapter {number}](#{claim.cell}))\n\n"
         f"  {_BINDING.sub('', claim.measured)}\n\n"
-        f"  *Why this verdict:* {_BINDING.sub('', claim.reasoning)}"
+        f"  <details><summary>Why {claim.verdict}</summary>\n\n"  # folded, in Jupyter and on the site
+        f"  {_BINDING.sub('', claim.reasoning)}\n\n"
+        "  </details>"
     )

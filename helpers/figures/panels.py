@@ -174,7 +174,10 @@ def one_axis(parts: Mapping[str, Mapping[str, tuple[np.ndarray, np.ndarray]]], y
 
 @in_style
 def misallocation(table: pd.DataFrame) -> Figure:
-    """Bias² and variance of a misallocation by (rule, total, weight): two rows, a column for each weight function."""
+    """Bias² and variance of a misallocation by (rule, total, weight): two rows, a column for each weight function.
+
+    A bar that reaches the floor cannot be told from zero; an estimate below zero is left out.
+    """
     functions = table.index.unique("weight")
     shared: dict[str, Any] = {"sharex": True, "sharey": "row", "squeeze": False}
     figure, grid = plt.subplots(2, len(functions), figsize=(8.8, 5.2), layout="constrained", **shared)
@@ -182,9 +185,10 @@ def misallocation(table: pd.DataFrame) -> Figure:
         for panel, function in zip(row, functions, strict=True):
             for rule, points in table.xs(function, level="weight").groupby(level="rule", sort=False):
                 points = points.droplevel("rule")
-                _points(panel, points, column, rule, True)
-                seen = points[column].where(points[column] > 2 * points[f"{column}_se"])
-                panel.plot(points.index, seen, RULE_DASHES[rule], color=RULE_COLOURS[rule], linewidth=1.2)
+                y, bar = points[column].where(points[column] > 0), 2 * points[f"{column}_se"]
+                look: dict[str, Any] = {"color": RULE_COLOURS[rule], "markersize": 5.5, "capsize": 2, "linewidth": 1.2}
+                marker = "o" if rule == "optimal" else "s"
+                panel.errorbar(points.index, y, bar, fmt=marker, linestyle=RULE_DASHES[rule], label=rule, **look)
             _corner(panel, function)
             panel.set_yscale("log")
         row[0].set_ylabel({"bias2": "Bias²", "variance": "variance"}[column] + " (points²)")

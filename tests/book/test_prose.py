@@ -72,7 +72,7 @@ def test_claims_have_the_verdict_of_their_evidence(run):
     path, names, _ = run
     wrong = []
     for claim in [claim for claim in claims.load() if claim.chapter == path.stem]:
-        wrong += [f"{claim.id}: {number}" for number in wrong_numbers(claim.measured, names)]
+        wrong += [f"{claim.id}: {number}" for number in wrong_numbers(f"{claim.measured} {claim.reasoning}", names)]
         verdict = claim.found_verdict(names)
         if verdict != claim.verdict:
             wrong.append(f"{claim.id}: the file says {claim.verdict!r}, the evidence {verdict!r}")
@@ -97,7 +97,8 @@ def test_every_binding_is_read(path):
 @pytest.mark.parametrize("claim", claims.load(), ids=lambda claim: claim.id)
 def test_every_binding_of_a_claim_is_read(claim):
     "Each comment that binds a number of a claim follows one, and its chapter is among those executed."
-    assert len(BOUND.findall(claim.measured)) == claim.measured.count("<!--=")
+    for text in (claim.measured, claim.reasoning):
+        assert len(BOUND.findall(text)) == text.count("<!--=")
     assert claim.chapter in [path.stem for path in CHAPTERS]
 
 

@@ -15,7 +15,7 @@ LEDGER = claims.load()
 
 
 def test_ids_are_distinct_and_fields_filled():
-    "Each claim has a name of its own, a place in the paper, a finding and a condition; if qualified, one for that too."
+    "Each claim has a name of its own, a place in the paper, a finding, reasons, and a condition; if qualified, another."
     assert len({claim.id for claim in LEDGER}) == len(LEDGER)
     for claim in LEDGER:
         assert all(isinstance(value, str) and value.strip() for value in vars(claim).values()), claim.id
@@ -39,6 +39,14 @@ def test_a_condition_asks_something(claim):
             assert compile(condition, claim.id, "eval").co_names
 
 
+@pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
+def test_an_entry_can_be_skimmed(claim):
+    "A claim is a sentence or two, a finding a short paragraph, and the reasons are given: the page stays readable."
+    says, measured, why = (re.sub("<!--=.*?-->", "", text) for text in (claim.says, claim.measured, claim.reasoning))
+    assert len(says) < 250 and len(measured) < 800 and 40 < len(why) < 800
+    assert "\n" not in says + measured + why  # a paragraph each, or the list breaks
+
+
 @pytest.mark.parametrize("holds, partly, verdict", [(True, True, 0), (True, False, 0), (False, True, 1), (False, False, 2)])
 def test_the_verdict_follows_from_the_two_conditions(holds, partly, verdict):
     "As stated, with a qualification, or not at all; evidence is evaluated on a copy, so a chapter's names stay."
@@ -59,21 +67,25 @@ def test_parts_keep_all_claims_in_order():
 
 
 def test_markdown_shows_every_claim_without_its_bindings():
-    "The text has each claim's sentence, verdict and link, and no expression."
+    "The text has each claim's sentence, verdict, reasons and link, and no expression."
     text = claims.as_markdown(LEDGER)
     assert "<!--" not in text
     for claim in LEDGER:
         assert claim.says in text and f"](#{claim.cell})" in text
-    assert text.count("**✗ not reproduced**") == sum(claim.verdict == "not reproduced" for claim in LEDGER)
+        assert claims.as_markdown([claim]).count("<details>") == claims.as_markdown([claim]).count("</details>") == 1
+    for verdict, mark in claims.MARKS.items():
+        assert text.count(f"- **{mark} ") == text.count(f"<summary>Why {verdict}</summary>")
+        assert text.count(f"- **{mark} ") == sum(claim.verdict == verdict for claim in LEDGER)
 
 
 def test_markdown_in_full():
-    "Mark, verdict, place, link, claim and finding stand where a reader expects them, one blank line apart."
-    found = "It is 4.6<!--= a\n+ b --> or 5<!--= c -->."
-    fields = {"id": "x", "part": "P", "says": "It is so.", "measured": found, "chapter": "12-y", "holds": "a"}
+    "Mark, claim, place, link and finding stand where a reader expects them, and the reasons are folded under the verdict."
+    found, why = "It is 4.6<!--= a\n+ b --> or 5<!--= c -->.", "It is more than 4<!--= a -->."
+    fields = {"id": "x", "part": "P", "where": "Table 1", "says": "It is so.", "measured": found, "reasoning": why}
     for verdict, mark in zip(claims.VERDICTS, "✓~✗", strict=True):
-        claim = claims.Claim(where="Table 1", cell="fig-y", verdict=verdict, **fields)
-        entry = f"- **{mark} {verdict}** · Table 1 · checked in [chapter 12](#fig-y)\n\n  > It is so.\n\n  It is 4.6 or 5."
+        claim = claims.Claim(chapter="12-y", cell="fig-y", verdict=verdict, holds="a", **fields)
+        entry = f"- **{mark} It is so.**\n  (Table 1; [chapter 12](#fig-y))\n\n  It is 4.6 or 5.\n\n"
+        entry += f"  <details><summary>Why {verdict}</summary>\n\n  It is more than 4.\n\n  </details>"
         assert claims.as_markdown([claim]) == entry
         assert claims.as_markdown([claim, claim]) == f"{entry}\n\n{entry}"
 

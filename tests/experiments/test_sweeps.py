@@ -13,7 +13,16 @@ from support.strategies import seeds, trees
 from helpers import Allocation, Hierarchy, expected_error, experiments, load_state, minimize_error, prior, simulate, uniform
 from helpers.allocation import minimize_budget
 from helpers.experiments import budgets, compared_rules, measure, over_levels, ratio, recut, regret, sweeps, z_scores
-from helpers.experiments.sweeps import predicted_gain, prior_regret, promises, state_experiment, sweep, trials
+from helpers.experiments.sweeps import (
+    agreement,
+    consistency_change,
+    predicted_gain,
+    prior_regret,
+    promises,
+    state_experiment,
+    sweep,
+    trials,
+)
 
 LEVELS = ["state", "tract", "block"]
 PARENTS = [None, [0, 0], [0, 0, 1]]
@@ -99,7 +108,21 @@ def test_over_levels_keeps_every_other_index():
     for key, row in found.iterrows():
         levels = case(measured, *key)
         assert_allclose(row[["bias2", "mse"]], levels[["bias2", "mse"]].sum(), rtol=1e-12)  # three terms
-        assert_allclose(row.bias2_se, np.linalg.norm(levels.bias2_se), rtol=1e-12)
+        together = levels.bias2_se.sum() if key[0] else np.linalg.norm(levels.bias2_se)  # fitted levels move as one
+        assert_allclose(row.bias2_se, together, rtol=1e-12)
+
+
+def test_the_standard_error_of_a_fitted_tree_is_never_too_small():
+    """Over 60 seeds, the spread of the total MSE of Delaware is at most what its levels' standard errors sum to.
+
+    Weights of 0.9 for the blocks, where tracts move their blocks. A spread from 60 seeds is known to 9%: three of those.
+    """
+    tree = load_state("delaware")
+    eps = minimize_error(tree, 2, [0.05, 0.05, 0.9])
+    found = [simulate(tree, eps, 20, seed) for seed in range(60)]
+    spread = np.std([table.mse.sum() for table in found], ddof=1)
+    sums = np.sqrt(np.mean([table.mse_se.sum() ** 2 for table in found]))
+    assert spread < 1.27 * sums
 
 
 def test_an_unknown_standard_error_stays_unknown():
@@ -347,3 +370,34 @@ def test_z_scores_count_in_standard_errors():
     measured = pd.DataFrame(rows | {"bias2_se": [0.5, 0.0], "variance_se": [2.0, 1.0], "mse_se": [1.0, 4.0]})
     expected = pd.DataFrame({"bias2": [1.0, 1e-5, 9], "variance": [9.0, 9.0, 9], "mse": [10.0, 14.0, 9]})
     assert_allclose(z_scores(measured, expected), [[2, -0.5, 0], [-0.1, 1, -1]])
+
+
+def test_the_change_by_consistency_is_in_percent_of_the_closed_form():
+    """By hand: 3 after 4 is −25%, give or take 2.5% if 3 is known to 0.1; the rows are those of `fitted`."""
+    expected = pd.DataFrame({"bias2": [4.0, 1.0], "variance": [10.0, 1.0], "mse": [14.0, 2.0]}, ["a", "b"])
+    fitted = pd.DataFrame({"bias2": [3.0], "variance": [10.5], "mse": [13.5]}, ["a"])
+    fitted = fitted.assign(bias2_se=0.1, variance_se=0.2, mse_se=0.7)
+    change = consistency_change(fitted, expected).loc["a"]
+    assert_allclose(change[["bias2", "variance", "mse"]].tolist(), [-25, 5, -100 / 28])
+    assert_allclose(change[["bias2_se", "variance_se", "mse_se"]].tolist(), [2.5, 2, 5])
+
+
+MANY = Hierarchy.from_counts([[4000], [2, 6] * 500], [None, [0] * 1000])
+CLOSED = sweep(compared_rules(MANY, MANY), [0.5, 1.0, 2.0], lambda eps: expected_error(MANY, eps))
+
+
+@pytest.mark.parametrize("column, wrong", [("bias2", 1.05), ("variance", 1.02), ("mse", 0.98)])
+def test_agreement_finds_a_closed_form_that_is_wrong(column, wrong):
+    """Right ones agree; one that is off by more than `notices` does not. The top, one node, is not compared."""
+    measured = measure(MANY, compared_rules(MANY, MANY), [0.5, 1.0, 2.0], 400, 1, False)
+    right = agreement(measured, CLOSED)
+    assert right.agree.all() and right.comparisons.max() == 6
+    assert right.notices[column] < 100 * abs(wrong - 1)
+    found = agreement(measured, CLOSED.assign(**{column: CLOSED[column] * wrong})).agree
+    assert not found[column] and found.drop(column).all()
+
+
+def test_too_few_releases_to_compare_are_refused():
+    """With four releases nothing is known to 5%."""
+    measured = measure(TRUTH, RULES, [1.0], 4, 1, False)
+    assert "more releases" in refusal(agreement, measured, sweep(RULES, [1.0], lambda eps: expected_error(TRUTH, eps)))

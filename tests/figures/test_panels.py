@@ -130,13 +130,16 @@ def test_weights_show_levels_and_their_sum():
 
 
 def test_misallocation_lines_join_points_only():
-    """Where a value is lost in the noise the line has a gap: on a log axis it would fall to the floor."""
+    """Points have bars of two standard errors; an estimate below zero, which a log axis has no place for, is a gap."""
     index = pd.MultiIndex.from_product([["optimal"], [1.0, 2.0, 3.0], ["log"]], names=["rule", "total", "weight"])
     table = pd.DataFrame({"bias2": [9.0, -1.0, 7.0], "bias2_se": 1.0, "variance": 5.0, "variance_se": 1.0}, index)
     upper, lower = panels.misallocation(table).axes
-    (line,) = lines(upper, marker="None", linestyle="-")
-    np.testing.assert_array_equal(line.get_ydata(), [9.0, np.nan, 7.0])
-    assert lines(lower, marker="None", linestyle="-")[0].get_ydata().tolist() == [5.0, 5.0, 5.0]
+    (line,) = lines(upper, marker="o", linestyle="-")
+    np.testing.assert_array_equal(np.asarray(line.get_ydata(), float), [9.0, np.nan, 7.0])
+    (bars,) = upper.containers
+    np.testing.assert_array_equal(bars[2][0].get_segments()[0][:, 1], [7.0, 11.0])
+    assert lines(lower, marker="o", linestyle="-")[0].get_ydata().tolist() == [5.0, 5.0, 5.0]
+    assert not lines(upper, marker="v") and not lines(lower, marker="v")
     assert upper.get_yscale() == lower.get_yscale() == "log"
 
 

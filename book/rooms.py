@@ -13,7 +13,9 @@ from manuscript import ROOT
 
 HELPERS = ROOT / "helpers"
 # A room may import from those before it. The core comes first: it is the paper, and knows nothing of what stands around it.
-CORE = ("checks", "layout", "hierarchy", "shape", "mechanisms", "allocation", "fitted", "consistency", "releasing", "simulation")
+CORE = (
+    "checks", "layout", "hierarchy", "shape", "mechanisms", "allocation", "fitted", "consistency", "releasing", "simulation",
+)  # fmt: skip
 AROUND = ("tables", "census", "example", "publishing", "experiments", "figures", "cli", "exercises")
 ROOMS = (*CORE, *AROUND)
 _STEP, _LEFT, _TOP = 30, 118, 104  # pixels: of a row, and before the first column and row

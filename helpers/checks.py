@@ -176,7 +176,7 @@ def per_level(name: str, values: Any, levels: Sequence[str], unmeasured: float |
     if array.shape != (len(levels),):
         got = array.size if array.ndim == 1 else f"an array of shape {array.shape}"
         raise ValueError(f"{name} must have one entry for each of the {len(levels)} levels ({', '.join(levels)}), got {got}")
-    if skipped[-1]:
+    if skipped[-1:].any():
         got = f"{unmeasured} at index {len(levels) - 1}"
         raise ValueError(f"{name} must measure the lowest level, {levels[-1]}, which is no sum of others, got {got}")
     array[skipped] = unmeasured

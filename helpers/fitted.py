@@ -44,7 +44,7 @@ def minimize_fitted_error(
 
     >>> tree = Hierarchy.from_counts([[8], [8], [1] * 8], [None, [0], [0] * 8])
     >>> minimize_fitted_error(tree, total=1).eps.round(3)
-    array([0.  , 0.  , 1.  ])
+    array([0., 0., 1.])
     """
     whole, w = check_amount(hierarchy, "total", total, weights, mechanism)
     problem = _Problem(Shape.of(hierarchy), hierarchy.sizes, whole, w, mechanism)

@@ -35,11 +35,11 @@ def simulate(
 ) -> pd.DataFrame:
     """Bias², variance and MSE of each level measured over `trials` releases, with standard errors (`bias2_se`, …).
 
-    `bias2` is unbiased and may therefore come out slightly negative. The same seed gives the same numbers. A run of more
-    than a second shows a progress bar (the environment variable TQDM_DISABLE=1 turns it off). With fewer than four trials
-    the standard errors of `bias2` and `variance` cannot be told and are NaN. Where a level is a single node (or its errors
-    move as one) and its bias is lost in the noise, `bias2_se` is cautious: up to 1.6 times too large. `consistent` is as in
-    `release`, so comparing methods is a loop.
+    `bias2` is unbiased and may therefore come out slightly negative; of a few trials on a few nodes, so may `mse`. The same
+    seed gives the same numbers. A run of more than a second shows a progress bar (the environment variable TQDM_DISABLE=1
+    turns it off). With fewer than four trials the standard errors of `bias2` and `variance` cannot be told and are NaN.
+    Where a level is a single node (or its errors move as one) and its bias is lost in the noise, `bias2_se` is cautious: up
+    to 1.6 times too large. `consistent` is as in `release`, so comparing methods is a loop.
 
     What is known is not simulated. Of the paper's release, with its top-down fit, most of the error is known in closed form
     (see `LinearFit`), and of "gls" nearly all of it: a few dozen trials say what took millions. The top level of the paper's
@@ -90,7 +90,7 @@ def error_report(hierarchy: Hierarchy, eps: Budgets, trials: int, seed: Seed = N
     level 2      2     0.5      2.45         0.5
     """
     measured = simulate(hierarchy, eps, trials, seed)
-    n, error = hierarchy.sizes, np.sqrt(measured.mse / hierarchy.sizes)
+    n, error = hierarchy.sizes, np.sqrt(measured.mse.clip(lower=0) / hierarchy.sizes)  # of few trials, below zero by chance
     columns = {
         "nodes": n,
         "budget": check_eps(hierarchy, eps)[0],
@@ -105,6 +105,7 @@ def error_report(hierarchy: Hierarchy, eps: Budgets, trials: int, seed: Seed = N
 def _clipped(hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism) -> tuple[Once, list[Told]]:
     """Known of clipped counts: the noise has mean zero."""
     noisy = list[np.ndarray]()
+    told: list[Told] = [{"rare": _of_clipping(n, e, mechanism)} for n, e in zip(hierarchy.floats, eps, strict=True)]
 
     def once(rng: np.random.Generator) -> Parts:
         clipped = draw(hierarchy, eps, rng, METHODS["clip"], mechanism, noisy)
@@ -113,7 +114,18 @@ def _clipped(hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism) -> tup
             y -= n  # the noise
         return zip(clipped, noisy, strict=True)
 
-    return once, [{} for _ in eps]
+    return once, told
+
+
+def _of_clipping(n: np.ndarray, eps: np.ndarray, mechanism: Mechanism) -> tuple[float, float]:
+    """4 mu'Sigma mu and 2 tr(Sigma²) of what clipping adds, d = max(0, −N − X): nodes are independent, its moments known.
+
+    E[d] is the bias b, and E[d²] = Var(X) − 2 N b − MSE, because max(−N, X) = X + d and d X = −N d − d² where d > 0.
+    """
+    b = mechanism.bias_unchecked(n, eps)
+    square = mechanism.noise_variance(eps) - 2 * n * b - mechanism.mse_unchecked(n, eps)
+    spread = np.maximum(square - b * b, 0.0)
+    return float(4 * (b * b * spread).sum()), float(2 * (spread * spread).sum())
 
 
 def _fitted_top_down(hierarchy: Hierarchy, eps: np.ndarray, mechanism: Mechanism) -> tuple[Once, list[Told]]:

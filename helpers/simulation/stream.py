@@ -20,6 +20,7 @@ import numpy as np
 
 from .closed_form import COLUMNS
 
+_ROUNDING = 1e-9  # of the MSE: what is known altogether is still only known to rounding
 ESTIMATES = COLUMNS + [f"{c}_se" for c in COLUMNS]
 
 
@@ -54,7 +55,8 @@ class ErrorStream:
 
     `dot` is the inner product behind every estimate. The plain one takes the whole vector as one group and gives numbers;
     one that sums over groups of entries (families of a level, say) gives an estimate for each group. If a part u of the
-    errors is known, `known` is U, if that is known too, and `guess` stands for the mean of h until there is one.
+    errors is known, `known` is U, if that is known too, and `guess` stands for the mean of h until there is one. `rare` is
+    the variance that bias2 has in any case, T times, and T(T−1) times: what is rare may happen in none of the releases.
     """
 
     def __init__(
@@ -64,8 +66,9 @@ class ErrorStream:
         dot: Callable[[np.ndarray, np.ndarray], float | np.ndarray] = dot,
         known: float | np.ndarray | None = None,
         guess: np.ndarray | None = None,
+        rare: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        self.trials, self.seen, self._dot, self._known, self._guess = trials, 0, dot, known, guess
+        self.trials, self.seen, self._dot, self._known, self._guess, self._rare = trials, 0, dot, known, guess, rare
         self.sum = np.zeros(size)  # Σ h_t so far
         self.first: np.ndarray | None = None  # the first trial of a pair that is not full yet
         self.difference: np.ndarray | None = None  # h_t − h_{t−1} of the last full pair
@@ -114,4 +117,7 @@ class ErrorStream:
         pairs = 2 * trace / (t * (t - 1))
         bias2_var = 4 * np.maximum(self.x.variance - noise, 0.0) / t + pairs
         variance_var = np.maximum(self.centred.variance - 4 * noise, 0.0) / t + pairs
-        return bias2, mse - bias2, mse, bias2_var**0.5, variance_var**0.5, (self.q.variance / t) ** 0.5
+        bias2_var = np.maximum(bias2_var, self._rare[0] / t + self._rare[1] / (t * (t - 1)))
+        least = (_ROUNDING * mse) ** 2
+        errors = (np.maximum(var, least) ** 0.5 for var in (bias2_var, variance_var, self.q.variance / t))
+        return bias2, mse - bias2, mse, *errors

@@ -219,18 +219,20 @@ def test_status_is_of_these_chapters(site):
 
 
 @pytest.fixture(scope="module")
-def helpers_page(site):
-    return soup(site / "book" / "helpers.html")
+def helpers_pages(site):
+    """By room: the core has a page of its own."""
+    core, around = (soup(site / "book" / f"{name}.html") for name in ("helpers", "helpers-around"))
+    return {room: core if room in rooms.CORE else around for room in rooms.ROOMS}
 
 
 @pytest.mark.parametrize("module", [module for module in rooms.modules() if rooms.room_of(module) != "exercises"])
-def test_helpers_page_has_every_public_name(helpers_page, module):
-    """Each public function and class of each module is on the page, with a link to its source."""
+def test_helpers_pages_have_every_public_name(helpers_pages, module):
+    """Each public function and class of each module is on the page of its room, with a link to its source."""
     body = rooms.parsed(module).body
     public = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
     assert public
     for name in public:
-        entry = helpers_page.find(id=f"helpers.{module.replace('/', '.')}.{name}")
+        entry = helpers_pages[rooms.room_of(module)].find(id=f"helpers.{module.replace('/', '.')}.{name}")
         assert entry and entry.find(class_="viewcode-link"), name
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from .closed_form import COLUMNS
 
-_ROUNDING = 1e-9  # of the MSE: what is known altogether is still only known to rounding
+_ROUNDING = np.array([1e-12, 1e-9, 1e-9])  # of the MSE: what is known altogether is still only known to rounding
 ESTIMATES = COLUMNS + [f"{c}_se" for c in COLUMNS]
 
 
@@ -118,6 +118,5 @@ class ErrorStream:
         bias2_var = 4 * np.maximum(self.x.variance - noise, 0.0) / t + pairs
         variance_var = np.maximum(self.centred.variance - 4 * noise, 0.0) / t + pairs
         bias2_var = np.maximum(bias2_var, self._rare[0] / t + self._rare[1] / (t * (t - 1)))
-        least = (_ROUNDING * mse) ** 2
-        errors = (np.maximum(var, least) ** 0.5 for var in (bias2_var, variance_var, self.q.variance / t))
-        return bias2, mse - bias2, mse, *errors
+        variances = zip((bias2_var, variance_var, self.q.variance / t), _ROUNDING, strict=True)
+        return bias2, mse - bias2, mse, *(np.maximum(var, (least * mse) ** 2) ** 0.5 for var, least in variances)

@@ -31,7 +31,7 @@ GRID = tuple(np.linspace(0.3, 5, 48).round(3).tolist())  # budgets that closed f
 def trials(default: int) -> int:
     """How many releases to simulate: `default`, or what the environment variable BOOK_TRIALS says.
 
-    BOOK_TRIALS=10000 is full size. Memory does not grow with it.
+    BOOK_TRIALS=2000 is full size. Memory does not grow with it.
 
     >>> trials(400)
     400

@@ -68,19 +68,19 @@ def sweep(rules: Mapping[str, Rule], totals: Numbers, error: Callable[[Allocatio
     return table.rename_axis([name or "level" for name in table.index.names])
 
 
-def over_levels(table: pd.DataFrame) -> pd.DataFrame:
+def over_levels(table: pd.DataFrame, fitted: bool = False) -> pd.DataFrame:
     """Errors of the whole tree: sums over the levels, for each of the other index entries.
 
     Before consistency, levels are independent, and standard errors add up as √(Σ se_l²). Fitted levels move together, what
-    is simulated of them most of all: where the index says that rows are `consistent`, theirs add up as Σ se_l, which is
-    never too small.
+    is simulated of them most of all: where the table is `fitted`, or its index says that rows are `consistent`, theirs add
+    up as Σ se_l, which is never too small.
     """
     se = [column for column in table if column.endswith("_se")]
     names = [name for name in table.index.names if name != "level"]
-    fitted = np.zeros(len(table), dtype=bool)
+    together = np.full(len(table), checks.flag("fitted", fitted))
     if "consistent" in names:
-        fitted = table.index.get_level_values("consistent").to_numpy().astype(bool)
-    power = pd.Series(np.where(fitted, 1, 2), table.index)
+        together = table.index.get_level_values("consistent").to_numpy().astype(bool)
+    power = pd.Series(np.where(together, 1, 2), table.index)
     raised = table.assign(**{column: table[column] ** power for column in se})
     groups = raised.groupby(level=names, sort=False)
     total = groups.agg(lambda column: column.sum(skipna=False))  # one unknown standard error makes that of the sum unknown

@@ -15,12 +15,14 @@ The pairs t ≠ s make bias2 unbiased: squaring the mean error instead would add
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from .closed_form import COLUMNS
 
 _ROUNDING = np.array([1e-12, 1e-9, 1e-9])  # of the MSE: what is known altogether is still only known to rounding
+_SEEN = 30  # so many events, and their scatter is that of what was seen
 ESTIMATES = COLUMNS + [f"{c}_se" for c in COLUMNS]
 
 
@@ -50,13 +52,22 @@ class Moments:
         return self._squares / (self.count - 1) if self.count > 1 else np.nan
 
 
+class Rare(NamedTuple):
+    """What is known of events that the releases may not show: it counts only if fewer than 30 of them are expected."""
+
+    chance: float  #: how many such events a release has on average; 0 for what is known in any case
+    along: float  #: 4 mu'Sigma mu
+    trace: float  #: 2 tr(Sigma²)
+    square: float  #: Var(q)
+
+
 class ErrorStream:
     """Streaming sums of error vectors, and what follows from them.
 
     `dot` is the inner product behind every estimate. The plain one takes the whole vector as one group and gives numbers;
     one that sums over groups of entries (families of a level, say) gives an estimate for each group. If a part u of the
-    errors is known, `known` is U, if that is known too, and `guess` stands for the mean of h until there is one. `rare` is
-    the variance that bias2 has in any case, T times, and T(T−1) times: what is rare may happen in none of the releases.
+    errors is known, `known` is U, if that is known too, and `guess` stands for the mean of h until there is one. `rare` says
+    what the variances are at least, where none of the releases may show what happens rarely.
     """
 
     def __init__(
@@ -66,7 +77,7 @@ class ErrorStream:
         dot: Callable[[np.ndarray, np.ndarray], float | np.ndarray] = dot,
         known: float | np.ndarray | None = None,
         guess: np.ndarray | None = None,
-        rare: tuple[float, float] = (0.0, 0.0),
+        rare: "Rare | None" = None,
     ) -> None:
         self.trials, self.seen, self._dot, self._known, self._guess, self._rare = trials, 0, dot, known, guess, rare
         self.sum = np.zeros(size)  # Σ h_t so far
@@ -75,6 +86,7 @@ class ErrorStream:
         self.q, self.square = Moments(), Moments()  # q_t and |h_t|²
         # Along mu, as known from earlier trials: x = <h_t, mean so far>, over the second half, where that mean is good.
         self.x, self.centred, self.mean_noise = Moments(), Moments(), Moments()
+        self.late = Moments()  # q over the second half
         self.trace = Moments()  # squares of <d, d'>/2 for differences d, d' of separate pairs: their mean is tr(Sigma²)
 
     def add(self, h: np.ndarray, u: np.ndarray | None = None) -> None:
@@ -89,6 +101,7 @@ class ErrorStream:
             x = self._along_mean(h)
             self.x.add(x)
             self.centred.add(q - 2 * x)
+            self.late.add(q)
             self.mean_noise.add(1 / self.seen)
         self.sum += h
         self.seen += 1
@@ -116,7 +129,12 @@ class ErrorStream:
         noise = trace * self.mean_noise.mean
         pairs = 2 * trace / (t * (t - 1))
         bias2_var = 4 * np.maximum(self.x.variance - noise, 0.0) / t + pairs
-        variance_var = np.maximum(self.centred.variance - 4 * noise, 0.0) / t + pairs
-        bias2_var = np.maximum(bias2_var, self._rare[0] / t + self._rare[1] / (t * (t - 1)))
-        variances = zip((bias2_var, variance_var, self.q.variance / t), _ROUNDING, strict=True)
+        # Var(q) is known from all trials, what centring changes of it from the second half.
+        centred = self.q.variance + self.centred.variance - self.late.variance
+        variance_var = np.maximum(centred - 4 * noise, 0.0) / t + pairs
+        square_var = self.q.variance / t
+        if self._rare and self._rare.chance * t < _SEEN:
+            bias2_var = np.maximum(bias2_var, self._rare.along / t + self._rare.trace / (t * (t - 1)))
+            variance_var, square_var = (np.maximum(v, self._rare.square / t) for v in (variance_var, square_var))
+        variances = zip((bias2_var, variance_var, square_var), _ROUNDING, strict=True)
         return bias2, mse - bias2, mse, *(np.maximum(var, (least * mse) ** 2) ** 0.5 for var, least in variances)

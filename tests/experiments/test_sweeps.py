@@ -95,6 +95,7 @@ def test_over_levels_sums_errors_and_adds_standard_errors_in_quadrature():
     found = over_levels(table)
     assert found.to_dict("index") == {"uniform": {"mse": 3.0, "mse_se": 5.0}, "optimal": {"mse": 30.0, "mse_se": 13.0}}
     assert table.mse_se.tolist() == [3.0, 4.0, 5.0, 12.0]  # the caller's table is left alone
+    assert over_levels(table, fitted=True).mse_se.tolist() == [7.0, 17.0]  # levels of a fitted tree move together
 
 
 def test_over_levels_keeps_every_other_index():

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from support.oracles import naive
 from support.strategies import seeds
 
-from helpers.simulation.stream import ErrorStream, dot
+from helpers.simulation.stream import ErrorStream, Rare, dot
 
 
 @given(seeds(), st.integers(4, 25), st.integers(1, 6), st.sampled_from([0.0, 1.0, 30.0]))
@@ -112,3 +112,21 @@ def test_a_part_of_mean_zero_helps_the_bias_alone(seed, trials, size):
     found, all_of_it, left = (np.array(stream.estimates()) for stream in (level, whole, rest))
     assert_allclose(found[[2, 5]], all_of_it[[2, 5]], rtol=1e-9)
     assert_allclose(found[[0, 3]], left[[0, 3]], rtol=1e-9, atol=1e-12)
+
+
+def test_what_happened_early_counts_in_the_variance_too():
+    """One error far out in the first half: the variance is known no better than the mse, of which it is nearly all."""
+    level, rng = ErrorStream(3, 40), np.random.default_rng(1)
+    for t in range(40):
+        level.add(np.array([50.0, 0, 0]) if t == 3 else rng.normal(size=3))
+    *_, variance_se, mse_se = level.estimates()
+    assert variance_se > 0.9 * mse_se
+
+
+def test_what_is_rare_has_a_least_standard_error():
+    """Where few events are expected, variances are at least those that are told; where many are, they are what was seen."""
+    for chance, least in ((0.1, 4.0), (1.0, 0.0)):  # of 40 trials: 4 events, or 40
+        level = ErrorStream(1, 40, rare=Rare(chance, 16.0, 0.0, 16.0 * 10))
+        for _ in range(40):
+            level.add(np.zeros(1))
+        assert_allclose(np.array(level.estimates()[3:]) ** 2, [least / 10, least, least])

@@ -148,7 +148,9 @@ def naive(errors, u=None, known=None, guess=0.0):
     noise = trace * np.mean([1 / i for i in range(half, t)])
     degenerate = 2 * trace / (t * (t - 1))
     bias2_var = 4 * max(0, np.var(along, ddof=1) - noise) / t + degenerate
-    variance_var = max(0, np.var(centred, ddof=1) - 4 * noise) / t + degenerate
+    # The variance of q from all trials, what centring changes of it from the late ones.
+    centring = np.var(centred, ddof=1) - np.var(q[half:], ddof=1)
+    variance_var = max(0, np.var(q, ddof=1) + centring - 4 * noise) / t + degenerate
     return bias2, np.mean(q) - bias2, np.mean(q), *np.sqrt([bias2_var, variance_var, np.var(q, ddof=1) / t])
 
 

@@ -54,7 +54,9 @@ class Shape(NamedTuple):
             fertile, starts = hierarchy.families[level]
             # Families are alike if their sums of two random numbers a kind are: by chance once in 2^128 pairs.
             marks = np.zeros((hierarchy.sizes[level], 2), dtype=np.uint64)
-            marks[fertile] = np.add.reduceat(rng.integers(0, 2**64, (kinds, 2), dtype=np.uint64)[kind], starts)
+            mark = rng.integers(0, 2**64, (kinds, 2), dtype=np.uint64)
+            sizes = np.diff(starts, append=len(kind)).astype(np.uint64)[:, None]
+            marks[fertile] = sizes * mark if kinds == 1 else np.add.reduceat(mark[kind], starts)
             _, one_of, above = np.unique(marks.view("V16").ravel(), return_index=True, return_inverse=True)
             found.insert(0, _families(fertile, np.append(starts, len(kind)), kind, one_of, kinds))
             kind, kinds = above, len(one_of)

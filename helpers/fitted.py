@@ -15,6 +15,7 @@ blocks has a few hundred kinds of block groups.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -161,30 +162,55 @@ class _Problem:
             eps = nearest
 
     def best_of(self, starts: Sequence[np.ndarray]) -> np.ndarray:
-        """(L,) the least V that is downhill from a start; in a large tree, from one within a quarter of the best."""
-        if sum(families.kinds for families in self.shape.levels) > _MANY_KINDS:
-            errors = np.array([self.error(start) for start in starts])
-            starts = [start for start, error in zip(starts, errors, strict=True) if error < 1.25 * errors.min()]
-        found = [self.solve(start) for start in starts]
+        """(L,) the least V that is downhill from a start; in a large tree, from the best of a coarse one."""
+        found = [self.solve(start) for start in starts] if self.rough is self else self.promising(starts)
         errors = np.array([self.error(eps) for eps in found])
         return found[int(np.argmax(errors <= errors.min() * (1 + _SAME)))]  # of equals the first, which measures least
 
+    @cached_property
+    def rough(self) -> "_Problem":
+        """The same with a coarse shape, if there are many kinds of subtrees."""
+        many = sum(families.kinds for families in self.shape.levels) > _MANY_KINDS
+        return replace(self, shape=self.shape.coarse()) if many else self
+
+    def promising(self, starts: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Solutions for the choices of levels that are within 2% of the best on the coarse shape, and 0.1% on this one."""
+        coarse = [self.rough.solve(start) for start in starts]
+        errors = np.array([self.rough.error(eps) for eps in coarse])
+        choices = dict[tuple[int, ...], np.ndarray]()
+        for eps, error in zip(coarse, errors, strict=True):
+            if error <= 1.02 * errors.min():
+                choices.setdefault(tuple(np.flatnonzero(eps).tolist()), eps)
+        near = list(choices.values())
+        errors = np.array([self.error(eps) for eps in near])
+        near = [eps for eps, error in zip(near, errors, strict=True) if error <= 1.001 * errors.min()]
+        return [self.downhill(eps) for eps in near]
+
+    def downhill(self, eps: np.ndarray) -> np.ndarray:
+        """(L,) the least V that is downhill from the optimum of the coarse shape, which is close: by `polish`, if that
+        works."""
+        found = self.polish(eps)
+        return found if self.error(found) <= self.error(eps) * (1 + _SAME) else self.solve(eps)
+
     def polish(self, eps: np.ndarray) -> np.ndarray:
-        """(L,) the same levels, with marginal errors M made equal to rounding: Newton's method on log M over log ε."""
+        """(L,) the same levels, with marginal errors M made equal to rounding: Newton's method on log M over log ε.
+
+        In a large tree, the slopes are those of the coarse one: each step leaves a small part, not its square, and is cheap.
+        """
         chosen = np.flatnonzero(eps)
         k, step = len(chosen), 1e-5
         if k == 1:
             return eps
 
-        def log_marginals(logs: np.ndarray) -> np.ndarray:
+        def log_marginals(logs: np.ndarray, of: "_Problem" = self) -> np.ndarray:
             budgets = np.zeros_like(eps)
             budgets[chosen] = np.exp(logs)
-            return np.log(self.marginals(budgets)[chosen])
+            return np.log(of.marginals(budgets)[chosen])
 
         logs = np.log(eps[chosen])
-        for _ in range(4):
+        for _ in range(4 if self.rough is self else 20):
             system = np.zeros((k + 1, k + 1))  # steps that make all log M the same number, and leave the total as it is
-            columns = [log_marginals(logs + d) - log_marginals(logs - d) for d in step * np.eye(k)]
+            columns = [log_marginals(logs + d, self.rough) - log_marginals(logs - d, self.rough) for d in step * np.eye(k)]
             system[:k, :k], system[:k, k] = np.array(columns).T / (2 * step), -1
             system[k, :k] = np.exp(logs)
             # Levels that hold the same nodes may share their budget in any way: the smallest step will do.

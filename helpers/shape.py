@@ -73,6 +73,44 @@ class Shape(NamedTuple):
         ratios = np.maximum(sizes[1:] / sizes[:-1], 1.0)  # where some have no children, the others have one at least
         return cls(tuple(Families(1, first, first, one, first, np.array([r])) for r in ratios), sizes[:1].astype(float))
 
+    def coarse(self, bins: int = 12) -> "Shape":
+        """A much smaller shape that is nearly this one: at each level, kinds with about as many leaves become their mean.
+
+        Each level has at most `bins` kinds, which hold about as many nodes each. Numbers of nodes and of children stay.
+
+        >>> tree = Hierarchy.from_counts([[6], [1, 3, 2], [1, 1, 1, 1, 1, 1]], [None, [0, 0, 0], [0, 1, 1, 1, 2, 2]])
+        >>> Shape.of(tree).coarse(bins=1).levels[1].times  # three tracts of two blocks on average
+        array([2.])
+        """
+        leaves = [np.ones(1)]
+        for families in reversed(self.levels):
+            leaves.insert(0, families.sums(leaves[0]))
+        nodes, found = self.top, list[Families]()
+        group, top = _grouped(leaves[0], nodes, bins)
+        sizes = top
+        for families, below in zip(self.levels, leaves[1:], strict=True):
+            owner = families.fertile.repeat(families.sizes)
+            children = nodes[owner] * families.times
+            nodes = families.spread(nodes, len(below))
+            group_below, sizes_below = _grouped(below, nodes, bins)
+            pairs, place = np.unique(group[owner] * len(sizes_below) + group_below[families.child], return_inverse=True)
+            parent, child = np.divmod(pairs, len(sizes_below))
+            begin = np.flatnonzero(np.diff(parent, prepend=-1))
+            times = np.bincount(place, children) / sizes[parent]
+            found.append(Families(len(sizes), parent[begin], begin, np.diff(begin, append=len(pairs)), child, times))
+            group, sizes = group_below, sizes_below
+        return Shape(tuple(found), top)
+
+
+def _grouped(leaves: np.ndarray, nodes: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """(c,) a group of each kind, by its number of leaves, and (g,) how many nodes are in each group."""
+    order = np.argsort(leaves, kind="stable")
+    ends = np.cumsum(nodes[order])
+    group = np.empty(len(leaves), dtype=np.int64)
+    group[order] = bins * (ends - nodes[order] / 2) / ends[-1]
+    group = np.unique(group, return_inverse=True)[1]
+    return group, np.bincount(group, nodes)
+
 
 def _families(fertile: np.ndarray, starts: np.ndarray, kind: np.ndarray, one_of: np.ndarray, kinds: int) -> Families:
     """What children one node of each kind has: nodes `one_of` of a level, whose families start at `starts` of the next."""

@@ -17,6 +17,7 @@ from helpers import (
     LAPLACE,
     Hierarchy,
     cube_root,
+    fitted,
     gls_variances,
     load_example,
     load_state,
@@ -168,6 +169,17 @@ def test_many_levels_are_searched_step_by_step():
     found, lowest = minimize_fitted_error(tree, 1).mse, len(tree.sizes) - 1
     every = [c for k in range(lowest + 1) for c in combinations(range(lowest), k)]
     assert found <= min(problem.error(problem.solve(problem.start([*c, lowest]))) for c in every) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kind", WYOMING)
+def test_a_coarse_shape_leads_to_the_same_split(kind, monkeypatch):
+    """As in a tree with many kinds: the same levels, the same budgets, and marginal errors that agree."""
+    tree = load_state("wyoming", kind, LEVELS)
+    exact = minimize_fitted_error(tree, 1)
+    monkeypatch.setattr(fitted, "_MANY_KINDS", 0)
+    found = minimize_fitted_error(tree, 1)
+    assert found.kkt_spread < 1e-10 and ((found.eps > 0) == (exact.eps > 0)).all()
+    assert_allclose(found.eps, exact.eps, rtol=1e-8)
 
 
 @pytest.mark.parametrize("call, sentence", [

@@ -60,3 +60,15 @@ def test_siblings_may_come_in_any_order():
     parents = [None, np.repeat([0, 1, 2], 3), np.repeat(np.arange(9), tracts)]
     counts = [[6] * 3, tracts, [1] * sum(tracts)]
     assert [families.kinds for families in Shape.of(Hierarchy.from_counts(counts, parents)).levels] == [1, 3]
+
+
+@given(trees(least_levels=2), st.integers(1, 5))
+def test_a_coarse_shape_keeps_the_number_of_nodes(tree, bins):
+    """Nodes of each level counted down the groups are those of the tree, and no level has more groups than asked for."""
+    shape = Shape.of(tree).coarse(bins)
+    nodes, found = shape.top, [shape.top.sum()]
+    for families, kinds in zip(shape.levels, [f.kinds for f in shape.levels[1:]] + [1], strict=True):
+        assert families.kinds <= bins
+        nodes = families.spread(nodes, kinds)
+        found.append(nodes.sum())
+    assert_allclose(found, tree.sizes)

@@ -32,9 +32,11 @@ from tqdm import tqdm
 from helpers import (
     Hierarchy,
     gls,
+    gls_variances,
     load_nation,
     load_state,
     minimize_error,
+    minimize_fitted_error,
     noisy_counts,
     prior,
     private_release,
@@ -44,6 +46,7 @@ from helpers import (
     top_down,
 )
 from helpers.census import LEVELS
+from helpers.consistency.uncertainty import node_moments, region_gains, region_variance
 from helpers.experiments.sweeps import compared_rules
 from helpers.mechanisms import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, Mechanism
 from helpers.publishing.exact_noise import Noise, opendp
@@ -53,6 +56,7 @@ JSON, PLOT = ROOT / "book" / "bench.json", ROOT / "book" / "images" / "bench.svg
 TRIALS = 300
 TABLE_ROWS = 4_000_000
 DRAWS = 20_000  # single ones
+REGION = 3_000  # leaves
 NATION_TRIALS = 4  # the least that every part of `simulate` takes part in
 
 
@@ -232,6 +236,39 @@ def versus_top_down(name: str, hierarchy: Hierarchy, pairs: int) -> Row:
     return Row(f"gls / top_down, {name}", sense="≤", bar=2, valid=unbiased, **in_turn(things, pairs))
 
 
+def versus_gls(hierarchy: Hierarchy, pairs: int) -> Iterator[Row]:
+    """Standard errors, a region, and the split for the fit, in units of one `gls`; valid if variances agree, or by KKT."""
+    eps = minimize_error(hierarchy, total=1)
+    noisy, v = noisy_counts(hierarchy, eps, seed=1), 2 / eps.eps**2
+    fit = {"gls": partial(gls, hierarchy, noisy, v)}
+    region = np.zeros(hierarchy.sizes[-1])
+    region[np.random.default_rng(1).choice(len(region), REGION, replace=False)] = 1
+
+    def by_gains() -> float:
+        return sum(float(x * np.einsum("i,i", g, g)) for g, x in zip(region_gains(hierarchy, region, v), v, strict=True))
+
+    every, moments = partial(gls_variances, hierarchy, v), partial(node_moments, hierarchy, v, 3 * v**2)
+    by_way_up = partial(region_variance, hierarchy, region, v)
+    same = all(np.allclose(x, m.variance) for x, m in zip(every(), moments(), strict=True))
+    agree = bool(np.isclose(by_gains(), by_way_up()))
+    split = partial(minimize_fitted_error, hierarchy, total=1)
+    cases: list[tuple[str, Callable, float, bool]] = [
+        ("gls_variances", every, 2, same),
+        ("node_moments", moments, 2, same),
+        (f"region_gains and variance of {REGION:,} leaves", by_gains, 1, agree),
+        (f"region_variance of {REGION:,} leaves", by_way_up, 1, agree),
+        ("minimize_fitted_error", split, 8, split().kkt_spread < 1e-10),
+    ]
+    for name, run, bar, valid in cases:
+        yield Row(f"{name} / gls, nation", sense="≤", bar=bar, valid=valid, **in_turn({name: run, **fit}, pairs, calls=3))
+
+
+def versus_paper(hierarchy: Hierarchy, pairs: int) -> Row:
+    """A few simulated releases with the fit by least squares against as many with the paper's."""
+    kinds = {name: partial(simulating(hierarchy), consistent=name) for name in ("gls", "top_down")}
+    return Row("simulate: gls / top_down, nation", sense="≤", bar=3, **in_turn(kinds, pairs))
+
+
 def versus_laplace_noise(mechanism: Mechanism, hierarchy: Hierarchy) -> Iterator[Row]:
     """A split and a release with another noise, in units of the same with Laplace noise; valid if the split is optimal."""
     kinds = {mechanism.name: mechanism, "Laplace": LAPLACE}
@@ -345,6 +382,8 @@ def measure(published: Hierarchy, geography: Hierarchy, country: Hierarchy) -> I
     yield growth("simulate", simulating, geography, country, pairs=5)
     yield versus_top_down("published Wyoming", published, pairs=300)
     yield versus_top_down("nation", country, pairs=9)
+    yield from versus_gls(country, pairs=9)
+    yield versus_paper(country, pairs=3)
     for mechanism in (DISCRETE_LAPLACE, GAUSSIAN):
         yield from versus_laplace_noise(mechanism, published)
     yield versus_group_by()
@@ -383,7 +422,7 @@ def main() -> int:
     begun = time.perf_counter()
     peak = memory()  # first: on Linux the peak of a child starts at its parent's
     trees = {"published": load_state("WY"), "geography": load_state("WY", "geography", LEVELS), "country": load_nation()}
-    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=25), peak]
+    rows = [*tqdm(measure(**trees), desc="benchmarks", unit="row", total=31), peak]
     found = {
         "rows": [asdict(r) | {"verdict": r.verdict} for r in rows],
         "sizes": {name: dict(zip(h.levels, h.sizes.tolist(), strict=True)) for name, h in trees.items()},

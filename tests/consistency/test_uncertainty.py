@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from support.strategies import seeds, trees
 
 from helpers import Hierarchy, gls, gls_variances
-from helpers.consistency.uncertainty import node_moments, region_gains
+from helpers.consistency.uncertainty import node_moments, region_gains, region_variance
 
 
 def problem(tree, seed, skipped):
@@ -41,11 +41,12 @@ def test_moments_are_those_of_the_matrix(tree, seed, data):
 @given(trees(), seeds(), st.data())
 def test_gains_of_a_region_are_rows_of_the_matrix(tree, seed, data):
     """What each measurement counts for in a sum of leaves is the sum of their rows; the variance follows."""
-    matrix, v, _ = problem(tree, seed, skips(tree, data))
+    matrix, v, finite = problem(tree, seed, skips(tree, data))
     n = int(tree.sizes[-1])
     leaves = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0, -2.0]), min_size=n, max_size=n)))
     gains = np.concatenate(region_gains(tree, leaves, v))
     assert_allclose(gains, leaves @ matrix[-n:], atol=1e-12)
+    assert_allclose(region_variance(tree, leaves, v), gains**2 @ finite, rtol=1e-9, atol=1e-9)
 
 
 def test_an_exact_measurement_is_kept():

@@ -2,6 +2,7 @@
 
     v, f: (L,) variance and fourth cumulant of a measurement at each level; f = 3 v² for Laplace noise
     z, s, S, Z: as in `least_squares` · k: (n,) weight of a node's own measurement in z · q = s/S: a child's part of it all
+    A, O: what a node's z, and that of each sibling, count for in its x
     x = z + q (x_parent − Z): so, up to what lies outside the family, x_parent = a Z + r with r independent of Z
 
 Cumulants of independent parts add up, and a factor c counts as c² or c⁴. So both travel up the tree with z and down with r.
@@ -13,6 +14,8 @@ import numpy as np
 
 from ..hierarchy import Hierarchy
 from .least_squares import leaf_families, spread_leaves, upward_variances
+
+_EQUAL = 1e-9  # gains that differ by less differ by rounding
 
 
 class Moments(NamedTuple):
@@ -126,3 +129,191 @@ def _part(S: np.ndarray, v: float) -> np.ndarray:
 def _times(k: np.ndarray, cumulant: float) -> np.ndarray:
     """k times a cumulant; zero where nothing was measured, whose cumulants are infinite."""
     return np.zeros_like(k) if np.isinf(cumulant) else k * cumulant
+
+
+class Terms(NamedTuple):
+    """Independent parts of an error, each (n, m): `times` noises of a `level`, each times the same `gain` ≥ 0.
+
+    Places that are not used have `times` 0. Parts that are not listed are small; moments say what they add up to.
+    """
+
+    gain: np.ndarray
+    level: np.ndarray
+    times: np.ndarray
+
+    def times_gain(self, factor: np.ndarray) -> "Terms":
+        """The parts of `factor` (n,) times the error."""
+        return self._replace(gain=self.gain * np.abs(factor)[:, None])
+
+    def at(self, rows: np.ndarray) -> "Terms":
+        """The parts of some rows."""
+        return Terms(*(part[rows] for part in self))
+
+
+class Alike(NamedTuple):
+    """The estimates of a level, those with the same error once: `where` says for each node (n,) which of them it is."""
+
+    where: np.ndarray
+    moments: Moments
+    terms: Terms
+
+
+def node_terms(hierarchy: Hierarchy, v: np.ndarray, f: np.ndarray, most: int = 6) -> list[Alike]:
+    """Moments of the error of every estimate, and its `most` parts with the largest fourth cumulants.
+
+    Nodes with the same subtree have the same z; with the same z and the same parent, the same error. So a level of eight
+    million leaves has only as many kinds of errors as families.
+
+    x = A z + O Σ_siblings z + q r, where A = 1 − q + q a and O = q (a − 1); the largest parts of a sum are among the largest
+    of each summand.
+
+    >>> tree = Hierarchy.from_counts([[5], [2, 3]], [None, [0, 0]])
+    >>> top, below = node_terms(tree, np.array([2.0, 1.0]), np.array([12.0, 3.0]), most=3)
+    >>> below.where.tolist(), below.terms.gain.tolist(), below.terms.level.tolist(), below.terms.times.tolist()
+    ([0, 0], [[0.75, 0.25, 0.25]], [[1, 0, 1]], [[1.0, 1.0, 1.0]])
+    """
+    s, S = upward_variances(hierarchy, v)
+    finite = np.where(np.isinf(f), 0.0, f)
+    kinds, z, sums = _upward(hierarchy, S, v, finite, most)
+    out = list[Alike]()
+    above, a, r = np.zeros(0, int), np.zeros(0), _nothing(0, most)  # kinds of parents; what Z and all the rest count for
+    for level, moments in enumerate(node_moments(hierarchy, v, f)):
+        kind = kinds[level]
+        if level == 0:
+            where, first = _distinct(kind)
+            A, beside = np.ones(len(first)), _nothing(len(first), most)
+        else:
+            parents = hierarchy.links[level - 1]
+            where, first = _pairs(above, parents, kind)
+            p = parents[first]
+            q = np.divide(s[level][first], S[level - 1][p], out=np.zeros(len(first)), where=S[level - 1][p] > 0)
+            A = 1 - q + q * a[above[p]]
+            siblings = _without(sums[level - 1].at(kinds[level - 1][p]), z[level].at(kind[first]))
+            beside = _largest([siblings.times_gain(A - 1), r.at(above[p]).times_gain(q)], finite, most)
+        terms = _largest([z[level].at(kind[first]).times_gain(A), beside], finite, most)
+        out.append(Alike(where, Moments(*(part[first] for part in moments)), terms))
+        if level < len(v) - 1:
+            k = _part(S[level][first], v[level])
+            r = _largest([_own(A * k, level), beside], finite, most)
+            above, a = where, A * (1 - k)
+    return out
+
+
+def _upward(
+    hierarchy: Hierarchy, S: list[np.ndarray], v: np.ndarray, f: np.ndarray, most: int
+) -> tuple[list[np.ndarray], list[Terms], list[Terms]]:
+    """Of every level: which kind of subtree each node has, the parts of z of each kind, and the parts of Z of each kind."""
+    lowest = len(v) - 1
+    kinds, z, sums = [np.zeros(hierarchy.sizes[-1], int)], [_padded(_own(np.ones(1), lowest), most)], list[Terms]()
+    for level in range(lowest - 1, -1, -1):
+        parents = hierarchy.links[level]
+        mark = np.random.default_rng(level).integers(2**64, size=len(z[0].gain), dtype=np.uint64)
+        marks = np.zeros(hierarchy.sizes[level], np.uint64)  # a family's sum of marks tells it from others but once in 2**64
+        np.add.at(marks, parents, mark[kinds[0]])
+        where, first = _distinct(marks)
+        place = np.full(hierarchy.sizes[level], -1)
+        place[first] = np.arange(len(first))
+        children = np.flatnonzero(place[parents] >= 0)
+        # twice as many, since a child's own parts are taken away from those of its family
+        sums.insert(0, _added(place[parents[children]], z[0].at(kinds[0][children]), len(first), f, 2 * most))
+        k = _part(S[level][first], v[level])
+        z.insert(0, _largest([_own(k, level), sums[0].times_gain(1 - k)], f, most))
+        kinds.insert(0, where)
+    return kinds, z, sums
+
+
+def largest_terms(gains: list[np.ndarray], f: np.ndarray, most: int = 6) -> Terms:
+    """The `most` parts with the largest fourth cumulants of an error with these gains of every measurement.
+
+    >>> found = largest_terms([np.array([0.5]), np.array([0.5, 0.5])], np.array([12.0, 3.0]), most=2)
+    >>> found.level.tolist(), found.times.tolist()
+    ([[0, 1]], [[1.0, 2.0]])
+    """
+    level = np.arange(len(gains)).repeat([len(g) for g in gains])[:, None]
+    gain = np.abs(np.concatenate(gains))[:, None]
+    terms = Terms(gain, level, np.ones_like(gain))
+    return _added(np.zeros(len(gain), int), terms, 1, np.where(np.isinf(f), 0.0, f), most)
+
+
+def _own(gain: np.ndarray, level: int) -> Terms:
+    return Terms(np.abs(gain)[:, None], np.full((len(gain), 1), level), np.ones((len(gain), 1)))
+
+
+def _nothing(rows: int, most: int) -> Terms:
+    return Terms(np.zeros((rows, most)), np.zeros((rows, most), int), np.zeros((rows, most)))
+
+
+def _padded(terms: Terms, most: int) -> Terms:
+    empty = _nothing(len(terms.gain), most - terms.gain.shape[1])
+    return Terms(*(np.concatenate(pair, axis=1) for pair in zip(terms, empty, strict=True)))
+
+
+def _size(terms: Terms, f: np.ndarray) -> np.ndarray:
+    return terms.times * terms.gain**4 * f[terms.level]
+
+
+def _largest(parts: list[Terms], f: np.ndarray, most: int) -> Terms:
+    """The largest of all parts, row by row, the largest first."""
+    every = Terms(*(np.concatenate(columns, axis=1) for columns in zip(*parts, strict=True)))
+    every = _merged(_padded(every, max(most, every.gain.shape[1])))
+    size = _size(every, f)
+    order = np.argsort(-size, axis=1, kind="stable")[:, :most]
+    used = np.take_along_axis(size, order, axis=1) > 0
+    return Terms(*(np.where(used, np.take_along_axis(part, order, axis=1), 0) for part in every))
+
+
+def _merged(terms: Terms) -> Terms:
+    """Equal parts of a row once: an unmeasured level makes siblings and cousins count for the same."""
+    order = np.lexsort((terms.gain, terms.level), axis=1)
+    gain, level, times = (np.take_along_axis(part, order, axis=1) for part in terms)
+    same = (np.diff(level, axis=1) == 0) & (np.diff(gain, axis=1) <= _EQUAL * gain[:, 1:])
+    for column in range(gain.shape[1] - 1, 0, -1):
+        moved = np.where(same[:, column - 1], times[:, column], 0.0)
+        times[:, column] -= moved
+        times[:, column - 1] += moved
+    return Terms(gain, level, times)
+
+
+def _without(family: Terms, child: Terms) -> Terms:
+    """The parts of a family without those of one child; parts of the child that are not listed take nothing away."""
+    same = (family.level[:, :, None] == child.level[:, None, :]) & (child.times > 0)[:, None, :]
+    same &= np.isclose(family.gain[:, :, None], child.gain[:, None, :], rtol=_EQUAL, atol=0)
+    taken = (same * child.times[:, None, :]).sum(axis=2)
+    return family._replace(times=np.maximum(family.times - taken, 0.0))
+
+
+def _added(owner: np.ndarray, terms: Terms, owners: int, f: np.ndarray, most: int) -> Terms:
+    """(owners, most) all parts of an owner together: equal ones once, with how often they are there; then the largest."""
+    used = terms.times > 0
+    who, gain, level, times = owner[:, None].repeat(terms.gain.shape[1], axis=1)[used], *(part[used] for part in terms)
+    order = np.lexsort((gain, level, who))
+    who, gain, level, times = who[order], gain[order], level[order], times[order]
+    new = np.append(True, (np.diff(who) != 0) | (np.diff(level) != 0) | (np.diff(gain) > _EQUAL * gain[1:]))[: len(who)]
+    starts = np.flatnonzero(new)
+    times = np.add.reduceat(times, starts) if len(starts) else times
+    who, gain, level = who[starts], gain[starts], level[starts]
+    order = np.lexsort((-times * gain**4 * f[level], who))
+    who, gain, level, times = who[order], gain[order], level[order], times[order]
+    rank = np.arange(len(who)) - np.searchsorted(who, who)
+    keep = (rank < most) & (times * gain**4 * f[level] > 0)
+    out = _nothing(owners, most)
+    for table, values in zip(out, (gain, level, times), strict=True):
+        table[who[keep], rank[keep]] = values[keep]
+    return out
+
+
+def _distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) which of the distinct keys each one is, and where each of these is first."""
+    _, first, where = np.unique(keys, return_index=True, return_inverse=True)
+    return where.ravel(), first
+
+
+def _pairs(above: np.ndarray, parents: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same for pairs (kind of the parent, kind of the node)."""
+    if kind.max() > 0:
+        return _distinct(above[parents] * (kind.max() + 1) + kind)
+    # leaves: as many kinds as parents have, which need no sorting of all leaves; of parents without children there is none
+    first = np.full(above.max() + 1, -1)
+    first[above[parents[::-1]]] = np.arange(len(parents))[::-1]
+    place = np.cumsum(first >= 0) - 1
+    return place[above[parents]], first[first >= 0]

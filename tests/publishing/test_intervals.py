@@ -23,9 +23,9 @@ def test_whole_noise_alone_has_its_exact_quantile(confidence, scale):
 def test_many_small_parts_are_normal_and_one_large_part_is_laplace(confidence):
     """Without a fourth cumulant, the normal quantile; with that of Laplace noise, 3 v², the Laplace quantile."""
     normal = half_widths(confidence, 0.0, zero, 4 * one, zero)[0]
-    assert normal == pytest.approx(stats.norm.ppf(0.5 + confidence / 2, scale=2), rel=1e-6)
+    assert normal == pytest.approx(stats.norm.ppf(0.5 + confidence / 2, scale=2), rel=1e-3)
     laplace = half_widths(confidence, 0.0, zero, 4 * one, 48 * one)[0]
-    assert laplace == pytest.approx(stats.laplace.ppf(0.5 + confidence / 2, scale=np.sqrt(2)), rel=1e-6)
+    assert laplace == pytest.approx(stats.laplace.ppf(0.5 + confidence / 2, scale=np.sqrt(2)), rel=1e-3)
 
 
 @pytest.mark.parametrize("confidence", CONFIDENCES)
